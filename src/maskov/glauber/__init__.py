@@ -1,0 +1,24 @@
+"""Glauber dynamics: the chain, its engine, its traces."""
+
+from maskov.glauber.chains import Chains, arrange, check_temperatures
+from maskov.glauber.draw import Drawn, draw_tokens
+from maskov.glauber.engine import Chunk, StepInfo, run_chunk, step
+from maskov.glauber.run import Progress, glauber
+from maskov.glauber.trace import Changes, Trace, open_trace
+
+__all__ = [
+    "Changes",
+    "Chains",
+    "Chunk",
+    "Drawn",
+    "Progress",
+    "StepInfo",
+    "Trace",
+    "arrange",
+    "check_temperatures",
+    "draw_tokens",
+    "glauber",
+    "open_trace",
+    "run_chunk",
+    "step",
+]

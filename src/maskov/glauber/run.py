@@ -1,0 +1,200 @@
+"""Run chains: from texts and temperatures to a trace, resumable at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maskov.errors import InputError, Interrupted, StoreError
+from maskov.glauber.chains import Chains, arrange, check_temperatures
+from maskov.glauber.engine import run_chunk
+from maskov.glauber.manifest import Manifest, versions
+from maskov.glauber.store import Store, create, open_store, start_crc
+from maskov.glauber.trace import Trace
+from maskov.protocols import State
+
+
+class Progress(NamedTuple):
+    """How far a run is: steps done and wanted (of every chain), site updates and model rows evaluated so far."""
+
+    step: int
+    steps: int
+    updates: int
+    forwards: int
+
+
+# Site updates per chunk: about a second of a network, or of a law, so that an interrupt waits no longer than that.
+_NETWORK_UPDATES, _LAW_UPDATES, _MOST_CHUNKS = 1024, 65536, 1000
+
+
+def glauber(
+    model: Any,
+    starts: Sequence[Any] | None = None,
+    *,
+    temperature: float | Sequence[float] = 1.0,
+    steps: int | None = None,
+    sweeps: float | None = None,
+    seed: int = 0,
+    chains: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    clamp: str | None = None,
+    resume: bool = False,
+    window: int | None = None,
+    chunk_steps: int | None = None,
+    command: str = "",
+    progress: Callable[[Progress], None] | None = None,
+) -> Trace:
+    """Single-site Glauber dynamics with uniform random sites, all temperatures in one batch.
+
+    P(x, y) = (1/n) p_{i,τ}(y_i | x_{-i}), p_{i,τ} = softmax(s_i/τ) (arXiv 2605.16378). The draws of chain c at step t are
+    a function of (seed, c, t): batch, chunking and resuming do not change a trajectory.
+
+    model: a ``TextModel``, or any ``Conditionals`` when ``starts`` are ``State`` values; starts: texts, ``State`` values or
+    None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain (a sweep is
+    the largest n of the starts); chains: per temperature, default one per start; out: path of a new store, None for memory;
+    clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists; window: steps per entry of
+    a series. Raises ``InputError`` on unusable input, ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
+
+    >>> from maskov.laws import law
+    >>> trace = glauber(law("curie-weiss?sites=6&beta=0.5"), [State(np.zeros(6, int), np.arange(6))], steps=20)
+    >>> trace.steps, trace.state(0, 20).shape
+    (20, (6,))
+    """
+    temperatures = check_temperatures(temperature)
+    states, labels = encode_starts(model, starts, clamp)
+    arranged = arrange(states, temperatures, chains)
+    total = _total_steps(steps, sweeps, int(arranged.n_sites.max()))
+    window = window or max(1, -(-int(arranged.n_sites.max()) // 4))
+    manifest = Manifest(
+        steps=total,
+        seed=_check_seed(seed),
+        window=window,
+        chunk_steps=chunk_steps or _chunk_steps(model, arranged.count, total, window),
+        temperatures=tuple(temperatures),
+        chains=arranged.count // len(temperatures),
+        model=_model_identity(model),
+        texts=tuple(labels),
+        start_crc=start_crc(arranged),
+        versions=versions(),
+        command=command,
+    )
+    if manifest.chunk_steps % window:
+        raise InputError("chunk_steps", expected=f"a multiple of window = {window}", came=str(manifest.chunk_steps))
+    store = _continue(out, manifest) if resume and out is not None and os.path.exists(out) else create(out, arranged, manifest)
+    advance(model, store, arranged, total, progress)
+    return Trace(store)
+
+
+def _continue(out: str | os.PathLike[str], manifest: Manifest) -> Store:
+    store = open_store(out)
+    old, new = store.manifest.identity(), manifest.identity()
+    for key, value in old.items():
+        if value != new[key]:
+            raise StoreError(str(out), expected=f"the run's own {key} ({value})", came=str(new[key]), remedy="resume with the same model, texts, temperatures, chains and seed, or choose another --out")
+    if manifest.steps > store.manifest.complete_steps:
+        store.extend(manifest.steps)
+    return store
+
+
+def advance(model: Any, store: Store, chains: Chains, steps: int, progress: Callable[[Progress], None] | None = None) -> None:
+    """Run the chunks that a store lacks up to ``steps``; Ctrl-C or SIGTERM finishes the chunk and raises ``Interrupted``."""
+    states = Trace(store)._boundary(len(store.manifest.chunks)).copy()
+    done = store.manifest.complete_steps
+    with _interrupts() as stopped:
+        while done < steps:
+            stop = min(steps, done - done % store.manifest.chunk_steps + store.manifest.chunk_steps)
+            chunk = run_chunk(model, chains, states, store.manifest.seed, done, stop, store.manifest.window)
+            store.append(chunk)
+            states, done = chunk.states, stop
+            if progress is not None:
+                progress(Progress(done, steps, done * chains.count, done * chains.count))
+            if stopped.is_set() and done < steps:
+                raise Interrupted(done, f"{store.manifest.command} --resume" if store.manifest.command else "the same call with resume=True")
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """An event that the first SIGINT or SIGTERM sets; a second SIGINT stops at once (the store is safe all the same)."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def encode_starts(model: Any, starts: Sequence[Any] | None, clamp: str | None = None) -> tuple[list[State], list[dict[str, Any]]]:
+    """States and labels (``topic``, ``name``) of texts, text records or states; ``None`` is a law's all-zero state."""
+    if starts is None:
+        starts = [_zero_state(model)]
+    if isinstance(starts, (str, State)):
+        starts = [starts]
+    if not starts:
+        raise InputError("texts", expected="at least one", came="none")
+    pairs = [_encode_one(model, start, clamp) for start in starts]
+    return [state for state, _ in pairs], [label for _, label in pairs]
+
+
+def _encode_one(model: Any, start: Any, clamp: str | None) -> tuple[State, dict[str, Any]]:
+    if isinstance(start, State):
+        state, label = start, {}
+    else:
+        text = start if isinstance(start, str) else start.text
+        state = model.encode(text)
+        label = {key: value for key in ("topic", "name") if (value := getattr(start, key, None))}
+        clamp = getattr(start, "clamp", None) or clamp
+    if clamp:
+        from maskov.models.sites import apply_clamp
+
+        state = apply_clamp(state, clamp)
+    return state, label
+
+
+def _zero_state(model: Any) -> State:
+    n = getattr(model, "n_sites", None)
+    if n is None:
+        raise InputError("texts", expected="texts to start from", came="none", remedy="pass --texts FILE (only laws have a default start)")
+    return State(np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.int64))
+
+
+def _total_steps(steps: int | None, sweeps: float | None, n: int) -> int:
+    if (steps is None) == (sweeps is None):
+        raise InputError("length of the run", expected="either steps or sweeps", came="both" if steps is not None else "neither", remedy="pass --steps N or --sweeps N")
+    total = steps if steps is not None else round(float(sweeps or 0) * n)
+    if total < 1:
+        raise InputError("length of the run", expected="at least 1 step", came=f"{steps if steps is not None else sweeps}")
+    return int(total)
+
+
+def _check_seed(seed: int) -> int:
+    if not 0 <= int(seed) < 2**64:
+        raise InputError("seed", expected="0 … 2^64 − 1", came=str(seed))
+    return int(seed)
+
+
+def _chunk_steps(model: Any, chains: int, steps: int, window: int) -> int:
+    """A multiple of the window, so that no window spans two chunks; a function of the run alone, so that it can be repeated."""
+    updates = _LAW_UPDATES if getattr(model, "n_sites", None) is not None else _NETWORK_UPDATES
+    wanted = max(updates / chains, steps / _MOST_CHUNKS)
+    return window * max(1, round(wanted / window))
+
+
+def _model_identity(model: Any) -> dict[str, Any]:
+    name = str(getattr(model, "name", type(model).__name__))
+    return {"name": name, "fingerprint": str(getattr(model, "fingerprint", name)), "vocabulary_size": int(model.vocabulary_size)}

@@ -1,0 +1,177 @@
+"""Traces on disk (or in memory): Zarr v3 arrays that are written once per chunk, then the manifest by rename.
+
+    state           [boundary, chain, column]   int32, x at the start and after each chunk, −1 beyond a chain's length
+    changed, stay, entropy, production, production_raw   [window, chain]   float64, means over the window's steps
+    temperature, chain_id, n_sites  [chain];    free  [chain, free_site]
+    changes/000012  [m, 5]   int32 rows (chain, step − first step of the chunk, site, old, new)
+
+A chunk that a kill left half-written lies beyond the manifest's ``complete_steps`` and is written anew. Every part has a
+CRC-32 in the manifest, since a missing Zarr chunk would otherwise read as fill values.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+from zarr.codecs import Crc32cCodec, ZstdCodec
+
+from maskov.errors import InputError, RunError, StoreError
+from maskov.glauber.chains import Chains
+from maskov.glauber.engine import SERIES, Chunk
+from maskov.glauber.manifest import ChunkEntry, Manifest, read_manifest, write_manifest
+
+_CODECS = (ZstdCodec(level=1), Crc32cCodec())
+
+
+def crc(*arrays: NDArray[Any]) -> int:
+    """CRC-32 of the arrays' bytes, in order."""
+    value = 0
+    for array in arrays:
+        value = zlib.crc32(np.ascontiguousarray(array).tobytes(), value)
+    return value
+
+
+def start_crc(chains: Chains) -> int:
+    """A number that two sets of starts share only when their tokens and free sites are the same."""
+    return crc(chains.tokens, chains.free, chains.n_sites)
+
+
+class Store:
+    """One run's arrays and manifest. ``path`` is None for a run that is kept in memory."""
+
+    def __init__(self, group: zarr.Group, path: Path | None, manifest: Manifest) -> None:
+        self.group, self.path, self.manifest = group, path, manifest
+
+    def array(self, name: str) -> zarr.Array[Any]:
+        """One stored array, or ``StoreError`` when it is missing."""
+        try:
+            return cast("zarr.Array[Any]", self.group[name])
+        except (KeyError, ValueError) as error:
+            raise StoreError(f"{self.path}/{name}", expected="a stored array", came=f"none that can be read ({error})", remedy=_REMEDY) from error
+
+    def read(self, name: str, selection: Any = ()) -> NDArray[Any]:
+        """Values of a stored array; damage is an error that names the array, never a wrong number."""
+        try:
+            return np.asarray(self.array(name)[selection])
+        except StoreError:
+            raise
+        except Exception as error:  # the codecs raise many kinds
+            raise StoreError(f"{self.path}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY) from error
+
+    def checked(self, name: str, values: NDArray[Any], expected: int) -> NDArray[Any]:
+        """``values`` if their CRC-32 is the manifest's."""
+        if crc(values) != expected:
+            raise StoreError(f"{self.path}/{name}", expected="data that match the manifest", came="other data (damaged or missing)", remedy=_REMEDY)
+        return values
+
+    def append(self, chunk: Chunk) -> None:
+        """Store one chunk: data first, then the manifest."""
+        k = len(self.manifest.chunks)
+        windows = slice(chunk.start // self.manifest.window, -(-chunk.stop // self.manifest.window))
+        with _disk_errors(self.manifest.complete_steps):
+            state = chunk.states.astype(np.int32)
+            self.array("state")[k + 1] = state
+            for name in SERIES:
+                self.array(name)[windows] = chunk.series[name]
+            self._write_changes(k, chunk.changes)
+            series_crc = crc(*(chunk.series[name] for name in SERIES))
+            entry = ChunkEntry(chunk.stop, len(chunk.changes), crc(chunk.changes), crc(state), series_crc)
+            self._commit(self.manifest.with_chunk(entry))
+
+    def _write_changes(self, k: int, changes: NDArray[np.int32]) -> None:
+        group = cast(zarr.Group, self.group["changes"])
+        rows = max(1, len(changes))
+        array = group.create_array(f"{k:06d}", shape=changes.shape, chunks=(rows, 5), dtype="int32", compressors=_CODECS, overwrite=True)
+        if len(changes):
+            array[:] = changes
+
+    def _commit(self, manifest: Manifest) -> None:
+        if self.path is not None:
+            write_manifest(self.path, manifest)
+        self.manifest = manifest
+
+    def extend(self, steps: int) -> None:
+        """Make room for a run of ``steps`` steps in all, and drop a last chunk that is not whole."""
+        manifest = self.manifest.whole_chunks() if steps > self.manifest.complete_steps else self.manifest
+        steps = max(steps, self.manifest.steps)
+        with _disk_errors(self.manifest.complete_steps):
+            self._commit(Manifest(**{**manifest.__dict__, "steps": steps}))
+            for name, shape in _run_shapes(self.manifest).items():
+                self.array(name).resize((shape, *self.array(name).shape[1:]))
+
+
+_REMEDY = "restore the run from a copy or run it again; nothing was overwritten"
+
+
+def _run_shapes(manifest: Manifest) -> dict[str, int]:
+    windows = -(-manifest.steps // manifest.window)
+    return {"state": 1 + -(-manifest.steps // manifest.chunk_steps), **dict.fromkeys(SERIES, windows)}
+
+
+def create(out: str | os.PathLike[str] | None, chains: Chains, manifest: Manifest) -> Store:
+    """A new store with the starts in it; refuses a path that exists."""
+    path = None if out is None else Path(out)
+    with _disk_errors(0):
+        group = zarr.open_group(_target(path), mode="w-", zarr_format=3)
+        _make_arrays(group, chains, manifest)
+    store = Store(group, path, manifest)
+    with _disk_errors(0):
+        store._commit(manifest)
+    return store
+
+
+def _target(path: Path | None) -> Any:
+    if path is None:
+        return zarr.storage.MemoryStore()
+    if path.exists():
+        raise InputError("--out", expected="a new path", came=f"{path}, which exists", remedy="choose another, or continue it with --resume")
+    if not path.parent.is_dir():
+        raise InputError("--out", expected="an existing parent folder", came=str(path.parent), remedy="create the folder first")
+    return str(path)
+
+
+def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
+    B, L = chains.tokens.shape
+    shapes = _run_shapes(manifest)
+    windows_per_chunk = max(1, manifest.chunk_steps // manifest.window)
+    state = group.create_array("state", shape=(shapes["state"], B, L), chunks=(1, B, L), dtype="int32", fill_value=-1, compressors=_CODECS, dimension_names=("boundary", "chain", "column"))
+    state[0] = chains.tokens.astype(np.int32)
+    for name in SERIES:
+        group.create_array(name, shape=(shapes[name], B), chunks=(windows_per_chunk, B), dtype="float64", fill_value=np.nan, compressors=_CODECS, dimension_names=("window", "chain"))
+    coordinates = {"temperature": chains.temperatures, "chain_id": chains.ids, "n_sites": chains.n_sites, "length": chains.lengths}
+    for name, values in coordinates.items():
+        group.create_array(name, data=values, compressors=_CODECS, dimension_names=("chain",))
+    group.create_array("free", data=chains.free, compressors=_CODECS, dimension_names=("chain", "free_site"))
+    group.create_group("changes")
+
+
+def open_store(path: str | os.PathLike[str]) -> Store:
+    """A stored run."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    try:
+        group = zarr.open_group(str(folder), mode="r+" if os.access(folder, os.W_OK) else "r", zarr_format=3)
+    except Exception as error:  # zarr raises many kinds on damaged metadata
+        raise StoreError(str(folder), expected="a Zarr v3 group", came=str(error)[:200], remedy=_REMEDY) from error
+    return Store(group, folder, manifest)
+
+
+@contextmanager
+def _disk_errors(complete: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise RunError(f"the disk is full; the {complete} steps stored before are intact: free some space and go on with --resume") from error
+        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+            raise InputError("--out", expected="a folder that can be written", came=str(error), remedy="choose another folder") from error
+        raise
