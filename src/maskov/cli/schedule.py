@@ -1,0 +1,34 @@
+"""``maskov schedule``: laws of the visible count, side by side."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLE = """\b
+Example:
+  maskov schedule bert mae uniform cosine 'uniform:0.3,0.8' '0.95*bert+0.05*full' --length 512
+\b
+Forms (rates are hidden fractions):
+  fixed:0.15  bernoulli:0.15  visible:8  hide:1  full  uniform  uniform:0.3,0.8  cosine  poly:2  beta:2,5
+  truncnorm:0.55,0.25,0.5,1  span:0.15,3  a*SPEC+b*SPEC  SPEC*1/t  SPEC*N/h  SPEC*elbo
+  presets: bert bert-bernoulli roberta modernbert spanbert t5 mae mdlm llada clipped maskgit md4 mage mar
+"""
+
+
+@click.command("schedule", epilog=EXAMPLE, short_help="Law of the visible count of mask schedules, side by side.")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@click.option("--length", type=int, required=True, metavar="N", help="Number of sites.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write one record to FILE, or to stdout with -.")
+@click.option("--quiet", is_flag=True, help="Print nothing but what was asked for.")
+def command(specs: tuple[str, ...], length: int, json_target: str | None, quiet: bool) -> None:
+    """Law of the visible count of each SPEC at N sites: v_min, mean, full-mask and low-visibility mass."""
+    from maskov.schedules import compare_schedules
+
+    table = compare_schedules(specs, length)
+    if json_target is not None:
+        from maskov.report.record import make_record, write_record
+
+        inputs = {"schedules": list(specs), "length": length}
+        write_record(make_record("schedule", inputs, table.to_dict(), []), json_target)
+    if json_target != "-":
+        click.echo(table.table())

@@ -1,0 +1,153 @@
+"""The modulus A(ε) = sup { TV(p, q) : D_μ(p‖q) ≤ ε }: what an excess loss ε leaves undetermined.
+
+Three numbers with three meanings:
+
+* witness (LOWER bound over all q): q_λ = Σ λ_z p_z. Along λ = w + s·d the discrepancy is E f_s(g(x_S)) − E f_s(g(x))
+with
+  g = Σ r_z d_z/w_z a martingale and f_s(g) = log(1 + s g). Its s-derivative has φ(g) = g/(1 + s g), concave in g for
+  s > 0, so by
+  Jensen D_μ grows with s: the largest admissible s is found by bisection, exactly. For two modes there are two
+  directions.
+* full mask (UPPER bound over all q): D_μ ≥ π_0 KL(p‖q) ≥ 2 π_0 TV², so TV(p, q) ≤ √(ε/(2 π_0)) [Pinsker].
+* low visibility (UPPER bound inside the witness family): see ``low_visibility_bound``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
+
+from maskov.errors import InputError
+from maskov.identifiability.discrepancy import log_joint_discrepancy
+from maskov.identifiability.experiment import Experiment
+
+Floats = NDArray[np.float64]
+EDGE = 1 - 1e-12
+
+
+class Witness(NamedTuple):
+    """The witness family at ε: the best weights [K], the largest TV of the joint laws, and of the mode weights."""
+
+    weights: Floats
+    joint: float
+    mode_weights: float
+
+
+def check_epsilons(epsilons: object) -> tuple[float, ...]:
+    """Excess losses as a tuple; ``InputError`` unless each is a finite number ≥ 0 (nats)."""
+    values = tuple(float(e) for e in np.atleast_1d(np.asarray(epsilons, dtype=np.float64)))
+    for e in values:
+        if not (np.isfinite(e) and e >= 0):
+            raise InputError(
+                "epsilon", expected="an excess loss of 0 or more, in nats", came=f"{e:g}", remedy="pass --epsilon 0.001"
+            )
+    return values
+
+
+def full_mask_bound(epsilon: float, full_mask_mass: float) -> float:
+    """TV(p, q) ≤ √(ε/(2 π_0)) for every q, at most 1; 1 where the full mask has no mass.
+
+    >>> full_mask_bound(0.001, 0.05)
+    0.1
+    """
+    return float(min(1.0, np.sqrt(epsilon / (2 * full_mask_mass)))) if full_mask_mass > 0 else 1.0
+
+
+class Ray:
+    """D_μ(p ‖ q_{w + s·direction}) along one direction [K] (sum 0), each s evaluated once; it grows with s."""
+
+    def __init__(self, experiment: Experiment, direction: Floats) -> None:
+        self.experiment, self.direction = experiment, direction
+        falling = direction < 0
+        self.edge = float((experiment.weights[falling] / -direction[falling]).min()) * EDGE
+        self._known: dict[float, float] = {}
+
+    def log_discrepancy(self, log_s: float) -> float:
+        """log D_μ at s."""
+        if log_s not in self._known:
+            w = self.experiment.weights
+            self._known[log_s] = log_joint_discrepancy(self.experiment, w, w + np.exp(log_s) * self.direction)
+        return self._known[log_s]
+
+    def furthest(self, epsilon: float) -> float:
+        """The largest s with D_μ ≤ ε, up to the edge of the simplex."""
+        at_edge = self.log_discrepancy(float(np.log(self.edge)))
+        if at_edge == -np.inf or (epsilon > 0 and at_edge <= np.log(epsilon)):
+            return self.edge / EDGE
+        low, high = self._bracket(np.log(epsilon)) if epsilon > 0 else (-np.inf, -np.inf)
+        if low == -np.inf:
+            return 0.0
+        target = np.log(epsilon)
+        root = brentq(lambda log_s: self.log_discrepancy(log_s) - target, low, high, xtol=1e-11, rtol=1e-11)
+        return float(np.exp(root))
+
+    def _bracket(self, target: float) -> tuple[float, float]:
+        """Known points on both sides of the target; new ones where needed, guessed from D ~ s²."""
+        high = min(x for x, value in self._known.items() if value > target)
+        while not any(value <= target for value in self._known.values()):
+            if high < -80:
+                return -np.inf, high
+            step = (self.log_discrepancy(high) - target) / 2
+            guess = high - max(step, 0.0) - 0.2
+            if self.log_discrepancy(guess) > target:
+                high = guess
+        low = max(x for x, value in self._known.items() if value <= target)
+        return low, min(x for x, value in self._known.items() if value > target)
+
+
+def joint_distance(experiment: Experiment, a: Floats, b: Floats) -> float:
+    """TV(q_a, q_b) on all sites: ½ Σ_x |Σ_z (a_z − b_z) p_z(x)|."""
+    return 0.5 * float(np.abs(np.exp(experiment.group(experiment.full)) @ (a - b)).sum())
+
+
+class WitnessFamily:
+    """The supremum over the witness family: exact for two modes, a search over directions for K > 2 (a lower bound).
+
+    climbs: evaluations of the search from each of the directions to and from a mode (0: those directions only).
+    """
+
+    def __init__(self, experiment: Experiment, climbs: int = 30) -> None:
+        self.experiment, self.climbs = experiment, climbs
+        self.rays = [Ray(experiment, d) for d in _directions(len(experiment.weights))]
+
+    def at(self, epsilon: float) -> Witness:
+        """The largest distances with D_μ ≤ ε, each at its own maximiser; ``weights`` maximises the joint one."""
+        w = self.experiment.weights
+        rays = [_climb(ray, epsilon, self.climbs) if len(w) > 2 and self.climbs else ray for ray in self.rays]
+        members = [w + ray.furthest(epsilon) * ray.direction for ray in rays]
+        modes = [0.5 * float(np.abs(w - b).sum()) for b in members]
+        joint = [min(joint_distance(self.experiment, w, b), most) for b, most in zip(members, modes, strict=True)]
+        return Witness(members[int(np.argmax(joint))], max(joint), max(modes))
+
+
+def witness_modulus(experiment: Experiment, epsilon: float, climbs: int = 30) -> Witness:
+    """``WitnessFamily`` at one ε."""
+    return WitnessFamily(experiment, climbs).at(epsilon)
+
+
+def _directions(K: int) -> list[Floats]:
+    if K == 2:
+        return [np.array([-1.0, 1.0]), np.array([1.0, -1.0])]
+    towards = [np.eye(K)[z] - (1 - np.eye(K)[z]) / (K - 1) for z in range(K)]
+    return [*towards, *(-d for d in towards)]
+
+
+def _climb(ray: Ray, epsilon: float, evaluations: int) -> Ray:
+    """A better direction nearby, by a simplex search on the joint TV reached at ε."""
+    experiment = ray.experiment
+
+    def loss(free: Floats) -> float:
+        d = np.append(free, -free.sum())
+        size = np.abs(d).max()
+        if size < 1e-12:
+            return 0.0
+        s = Ray(experiment, d / size).furthest(epsilon)
+        return -joint_distance(experiment, experiment.weights, experiment.weights + s * d / size)
+
+    options = {"maxfev": evaluations, "xatol": 1e-3, "fatol": 1e-6}
+    best = minimize(loss, ray.direction[:-1], method="Nelder-Mead", options=options).x
+    d = np.append(best, -best.sum())
+    return Ray(experiment, d / np.abs(d).max())

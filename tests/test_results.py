@@ -1,0 +1,53 @@
+import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+from maskov.quantities import Bound, Estimate, Exact
+from maskov.results import Result, jsonable
+
+
+class Point(NamedTuple):
+    temperature: float
+    row: Bound
+
+
+@dataclass(frozen=True)
+class Study(Result):
+    command: ClassVar[str] = "study"
+    sigma: Estimate
+    curve: list[Point]
+    counts: np.ndarray
+    note: str = "<b>&"
+
+
+STUDY = Study(Estimate(0.1, 0.01, 50), [Point(1.0, Bound(0.5, "lower"))], np.array([1, 2]))
+
+
+def test_a_result_becomes_a_record() -> None:
+    record = STUDY.to_dict()
+    assert record["curve"] == [{"temperature": 1.0, "row": {"value": 0.5, "kind": "lower"}}]
+    assert record["counts"] == [1, 2] and record["sigma"]["kind"] == "estimate" and "command" not in record
+    json.dumps(record, allow_nan=False)
+
+
+def test_nan_and_infinity_never_reach_a_record() -> None:
+    bad = {"a": float("nan"), 2: [np.inf, np.float32("nan")], "c": np.array([[1.0, -np.inf]]), "d": (Exact(np.nan),)}
+    assert jsonable(bad) == {"a": None, "2": [None, None], "c": [[1.0, None]], "d": [{"value": None, "kind": "exact"}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(np.int64(3), int), (np.bool_(True), bool), (np.float64(0.5), float), (True, bool), ("x", str)]
+)
+def test_scalars_become_plain(value, kind) -> None:
+    assert type(jsonable(value)) is kind
+
+
+def test_a_result_shows_itself_and_escapes_what_it_shows() -> None:
+    assert str(STUDY).startswith("Study\n") and "0.1 ± 0.01" in str(STUDY) and "array(2,)" in str(STUDY)
+    html = STUDY._repr_html_()
+    assert "&lt;b&gt;&amp;" in html and "<b>" not in html
+    with pytest.raises(AttributeError):
+        STUDY.note = "other"  # type: ignore[misc]
