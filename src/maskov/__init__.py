@@ -1,3 +1,55 @@
-"""maskov (mask + Markov): what a masked predictor is as a random process."""
+"""maskov (mask + Markov): what a masked predictor is as a random process.
+
+    models           load, models
+    texts            passages, read_texts
+    dynamics         glauber, open_trace
+    compatibility    rectangle_test, entropy_production
+    influence        influence
+    coupling         meeting_times
+    traps            find_traps, token_basins, dwell_segments
+    drift            drift_curves
+    identifiability  law, schedule, compare_schedules, identify
+
+Names load when they are first used: ``import maskov`` is instant, and nothing here needs torch but ``load``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "load": "maskov.models",
+    "catalogue": "maskov.models",
+    "passages": "maskov.texts",
+    "read_texts": "maskov.texts",
+    "open_trace": "maskov.glauber",
+    "rectangle_test": "maskov.compatibility",
+    "entropy_production": "maskov.compatibility",
+    "meeting_times": "maskov.coupling",
+    "drift_curves": "maskov.drift",
+    "dwell_segments": "maskov.basins",
+    "law": "maskov.laws",
+    "schedule": "maskov.schedules",
+    "compare_schedules": "maskov.schedules",
+    "identify": "maskov.identifiability",
+}
+
+# Packages that are called like their main function (maskov.rooms).
+_CALLABLE = ("glauber", "influence")
+
+__all__ = sorted([*_ROOMS, *_CALLABLE, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CALLABLE:
+        return importlib.import_module(f"maskov.{name}")
+    if name in _ROOMS:
+        return getattr(importlib.import_module(_ROOMS[name]), name)
+    raise AttributeError(f"module 'maskov' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -49,4 +49,6 @@ class Interrupted(MaskovError):
 
     def __init__(self, complete_steps: int, resume: str = "") -> None:
         self.complete_steps, self.resume = complete_steps, resume
-        super().__init__(f"interrupted; {complete_steps} steps are complete" + (f"; resume with: {resume}" if resume else ""))
+        super().__init__(
+            f"interrupted; {complete_steps} steps are complete" + (f"; resume with: {resume}" if resume else "")
+        )

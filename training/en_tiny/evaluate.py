@@ -1,6 +1,6 @@
 """Held-out NLL and top-1 of a masked language model, every free token masked in turn.
 
-    python evaluate.py MODEL_FOLDER --corpus corpus.npz
+python evaluate.py MODEL_FOLDER --corpus corpus.npz
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def main() -> None:
     rows = np.load(args.corpus)["held_out"].astype(np.int64)[: args.documents]
     nll, top1, sums = masked_in_turn(model, rows)
     print(f"documents {len(rows)}, tokens {int(sums[:, 0].sum())}")
-    print(f"NLL {nll:.4f} ± {clustered_error(sums, 1):.4f} nats, top-1 {100 * top1:.2f} ± {100 * clustered_error(sums, 2):.2f} %")
+    print(
+        f"NLL {nll:.4f} ± {clustered_error(sums, 1):.4f} nats, top-1 {100 * top1:.2f} ± {100 * clustered_error(sums, 2):.2f} %"
+    )
 
 
 if __name__ == "__main__":

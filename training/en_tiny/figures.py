@@ -1,6 +1,6 @@
 """The figures of the model card, from the stored folder: one JSON object on standard output.
 
-    python figures.py MODEL_FOLDER --corpus corpus.npz --packages SITE_PACKAGES --steps STEPS > figures.json
+python figures.py MODEL_FOLDER --corpus corpus.npz --packages SITE_PACKAGES --steps STEPS > figures.json
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How often a step of single-site Gibbs sampling changes a token: the short mixing facts of the card.
 
-    python gibbs.py MODEL_FOLDER --corpus corpus.npz
+python gibbs.py MODEL_FOLDER --corpus corpus.npz
 """
 
 from __future__ import annotations

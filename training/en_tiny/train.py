@@ -90,7 +90,12 @@ def optimizer(model: BertForMaskedLM, peak: float) -> torch.optim.AdamW:
     """AdamW with decay on matrices only."""
     decayed = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]
-    return torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=peak, betas=(0.9, 0.98), eps=1e-6)
+    return torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}],
+        lr=peak,
+        betas=(0.9, 0.98),
+        eps=1e-6,
+    )
 
 
 def average_into(average: BertForMaskedLM, model: BertForMaskedLM, decay: float) -> None:
@@ -135,7 +140,19 @@ def main() -> None:
             continue
         measured = time.time()
         nll, top1, _ = masked_in_turn(average, corpus["held_out"][:60].astype(np.int64))
-        print(json.dumps({"seconds": round(measured - start), "step": step, "tokens": tokens, "loss": round(running, 4), "nll": round(nll, 4), "top1": round(top1, 4)}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "seconds": round(measured - start),
+                    "step": step,
+                    "tokens": tokens,
+                    "loss": round(running, 4),
+                    "nll": round(nll, 4),
+                    "top1": round(top1, 4),
+                }
+            ),
+            flush=True,
+        )
         if nll < best:
             best = nll
             average.save_pretrained(args.out)

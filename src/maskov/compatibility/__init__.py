@@ -4,4 +4,13 @@ from maskov.compatibility.entropy_production import EntropyCell, EntropyProducti
 from maskov.compatibility.paths import PROPOSALS, Rectangles
 from maskov.compatibility.rectangle import RectangleResult, rectangle_test
 
-__all__ = ["PROPOSALS", "EntropyCell", "EntropyProduction", "RectangleResult", "Rectangles", "correlated_mean", "entropy_production", "rectangle_test"]
+__all__ = [
+    "PROPOSALS",
+    "EntropyCell",
+    "EntropyProduction",
+    "RectangleResult",
+    "Rectangles",
+    "correlated_mean",
+    "entropy_production",
+    "rectangle_test",
+]

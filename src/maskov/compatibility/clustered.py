@@ -24,7 +24,9 @@ def cluster_weights(clusters: NDArray[np.int64], seed: int, resamples: int = RES
     return counts[:, which].astype(np.float64)
 
 
-def bootstrap(statistic: Statistic, columns: NDArray[np.float64], weights: NDArray[np.float64], clusters: int) -> Estimate:
+def bootstrap(
+    statistic: Statistic, columns: NDArray[np.float64], weights: NDArray[np.float64], clusters: int
+) -> Estimate:
     """The statistic on all data, its bootstrap standard error, and the 95 % percentile interval.
 
     columns: [r, c]; weights: [resamples, r] from ``cluster_weights``; clusters: number of independent units.

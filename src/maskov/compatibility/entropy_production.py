@@ -62,15 +62,33 @@ def entropy_production(trace: Any, *, discard: float = 0.25) -> EntropyProductio
     windows = trace.steps // trace.window  # a last short window would weigh as much as a whole one
     first = int(np.ceil(discard * windows))
     if windows - first < FEWEST_WINDOWS:
-        raise InputError("run", expected=f"at least {FEWEST_WINDOWS} windows of {trace.window} steps after the first {100 * discard:g} %", came=f"{windows - first}", remedy="run more steps")
+        raise InputError(
+            "run",
+            expected=f"at least {FEWEST_WINDOWS} windows of {trace.window} steps after the first {100 * discard:g} %",
+            came=f"{windows - first}",
+            remedy="run more steps",
+        )
     series = {name: values[first:windows] for name, values in trace.series.items()}
     temperatures, sites = trace.temperatures, np.array([len(s.free) for s in trace.starts])
     cells = [_cell(t, temperatures == t, series, trace, first, sites) for t in dict.fromkeys(temperatures.tolist())]
     return EntropyProduction(tuple(cells))
 
 
-def _cell(temperature: float, members: NDArray[np.bool_], series: dict[str, NDArray[np.float64]], trace: Any, first: int, sites: NDArray[np.int64]) -> EntropyCell:
-    names = {"change_rate": "changed", "entropy": "entropy", "stay": "stay", "production": "production", "production_raw": "production_raw"}
+def _cell(
+    temperature: float,
+    members: NDArray[np.bool_],
+    series: dict[str, NDArray[np.float64]],
+    trace: Any,
+    first: int,
+    sites: NDArray[np.int64],
+) -> EntropyCell:
+    names = {
+        "change_rate": "changed",
+        "entropy": "entropy",
+        "stay": "stay",
+        "production": "production",
+        "production_raw": "production_raw",
+    }
     values = {name: correlated_mean(series[key][:, members].T) for name, key in names.items()}
     drift = _halves(series["production"][:, members].T)
     return EntropyCell(

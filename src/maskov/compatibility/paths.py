@@ -56,7 +56,9 @@ def choose_pairs(states: Sequence[State], count: int, seed: int) -> list[tuple[i
     """(text, i, j) of ``count`` pairs: texts in turn, two different free sites at random; a function of (seed, pair number)."""
     usable = [t for t, s in enumerate(states) if len(s.free) >= 2]
     if not usable:
-        raise InputError("rectangle test", expected="a text with at least two free sites", came=f"{len(states)} texts with fewer")
+        raise InputError(
+            "rectangle test", expected="a text with at least two free sites", came=f"{len(states)} texts with fewer"
+        )
     pairs = []
     for p in range(count):
         text = usable[p % len(usable)]
@@ -86,20 +88,37 @@ def propose(rows: NDArray[np.float64], current: Tokens, kind: str, k: int, seeds
             others = np.where(np.isfinite(score), row, -np.inf)
             score[np.argsort(others)[:-TOP_K]] = -np.inf
         if np.isfinite(score).sum() < k:
-            raise InputError("rectangle test", expected=f"at least {k + 1} allowed tokens", came=str(int(np.isfinite(score).sum()) + 1))
+            raise InputError(
+                "rectangle test",
+                expected=f"at least {k + 1} allowed tokens",
+                came=str(int(np.isfinite(score).sum()) + 1),
+            )
         out[m] = np.argsort(-(score + keys), kind="stable")[:k]
     return out
 
 
-def build_pairs(model: Any, states: Sequence[State], chosen: Sequence[tuple[int, int, int]], kind: str, k: int, seed: int) -> list[Pairs]:
+def build_pairs(
+    model: Any, states: Sequence[State], chosen: Sequence[tuple[int, int, int]], kind: str, k: int, seed: int
+) -> list[Pairs]:
     """Pairs with their substitutions, grouped by length so that every group is one rectangular batch."""
     groups: dict[int, list[int]] = {}
     for p, (text, _, _) in enumerate(chosen):
         groups.setdefault(len(states[text].tokens), []).append(p)
-    return [_build_group(model, states, [chosen[p] for p in members], members, kind, k, seed) for _, members in sorted(groups.items())]
+    return [
+        _build_group(model, states, [chosen[p] for p in members], members, kind, k, seed)
+        for _, members in sorted(groups.items())
+    ]
 
 
-def _build_group(model: Any, states: Sequence[State], chosen: list[tuple[int, int, int]], numbers: list[int], kind: str, k: int, seed: int) -> Pairs:
+def _build_group(
+    model: Any,
+    states: Sequence[State],
+    chosen: list[tuple[int, int, int]],
+    numbers: list[int],
+    kind: str,
+    k: int,
+    seed: int,
+) -> Pairs:
     text = np.array([t for t, _, _ in chosen])
     table = np.stack([states[t].tokens for t in text])
     first = np.array([states[t].free[i] for t, i, _ in chosen])
@@ -112,7 +131,9 @@ def _build_group(model: Any, states: Sequence[State], chosen: list[tuple[int, in
     return Pairs(text, table, first, second, distance, np.column_stack([a, new_a]), np.column_stack([b, new_b]))
 
 
-def _scores_in_contexts(model: Any, pairs: Pairs, site: Tokens, tokens: Tokens, other: Tokens, context: Tokens, order: NDArray[np.int64]) -> NDArray[np.float64]:
+def _scores_in_contexts(
+    model: Any, pairs: Pairs, site: Tokens, tokens: Tokens, other: Tokens, context: Tokens, order: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """ℓ_site of ``tokens`` with the other site set to each of ``context``: float64 [m, contexts, tokens]."""
     m, c = context.shape
     rows = np.repeat(np.arange(m), c)

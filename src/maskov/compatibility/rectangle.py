@@ -131,7 +131,9 @@ def noise_floor(model: Any, groups: Sequence[Pairs], measured: Rectangles, seed:
             parts.append(measure(twin, Pairs(*(column[: max(1, 50 - size)] for column in pairs))))
             size += len(parts[-1].delta)
         errors.append(_matching(measured, joined(parts)))
-    last_digit = np.finfo(np.float64).eps * float(np.abs(np.concatenate([measured.path1, measured.path2])).max() + 1) * 8
+    last_digit = (
+        np.finfo(np.float64).eps * float(np.abs(np.concatenate([measured.path1, measured.path2])).max() + 1) * 8
+    )
     rms = [float(np.sqrt(np.mean(e**2))) for e in errors]
     best = errors[int(np.argmax(rms))]
     value = max(*rms, last_digit)
@@ -142,11 +144,20 @@ def noise_floor(model: Any, groups: Sequence[Pairs], measured: Rectangles, seed:
 def _matching(measured: Rectangles, twin: Rectangles) -> NDArray[np.float64]:
     """Δ − Δ_twin of the rectangles that both have."""
     names = ("text", "first", "second", "a_new", "b_new")
-    keys = [{key: d for *key_parts, d in zip(*(getattr(r, n).tolist() for n in names), r.delta, strict=True) for key in [tuple(key_parts)]} for r in (measured, twin)]
+    keys = [
+        {
+            key: d
+            for *key_parts, d in zip(*(getattr(r, n).tolist() for n in names), r.delta, strict=True)
+            for key in [tuple(key_parts)]
+        }
+        for r in (measured, twin)
+    ]
     return np.array([keys[0][key] - value for key, value in keys[1].items()])
 
 
-def _summarise(model: Any, states: Sequence[Any], measured: dict[str, Rectangles], noise: Estimate, seed: int) -> RectangleResult:
+def _summarise(
+    model: Any, states: Sequence[Any], measured: dict[str, Rectangles], noise: Estimate, seed: int
+) -> RectangleResult:
     headline = next(iter(measured.values()))
     stats = _statistics(headline, seed)
     ratio = stats["rms"].value / noise.value
@@ -155,8 +166,14 @@ def _summarise(model: Any, states: Sequence[Any], measured: dict[str, Rectangles
         median_abs=stats["median_abs"],
         rms=stats["rms"],
         relative_mean=stats["relative_mean"],
-        quantiles={f"{q:g}": float(v) for q, v in zip(_QUANTILES, np.quantile(np.abs(headline.delta), _QUANTILES), strict=True)},
-        normalisations={name: value for name, value in stats.items() if name not in ("mean_abs", "median_abs", "rms", "relative_mean")},
+        quantiles={
+            f"{q:g}": float(v) for q, v in zip(_QUANTILES, np.quantile(np.abs(headline.delta), _QUANTILES), strict=True)
+        },
+        normalisations={
+            name: value
+            for name, value in stats.items()
+            if name not in ("mean_abs", "median_abs", "rms", "relative_mean")
+        },
         noise_floor=noise,
         noise_ratio=ratio,
         verdict=verdict(ratio),
@@ -222,7 +239,11 @@ def _brief(r: Rectangles, seed: int) -> dict[str, Any]:
 def _by_distance(r: Rectangles, seed: int) -> list[dict[str, Any]]:
     bands = [(low, high, (r.distance >= low) & (r.distance <= high)) for low, high in BANDS]
     return [
-        {"distance": f"{low}" if low == high else f"{low}–{high}" if high < 10**9 else f"{low}+", "from": low, **_brief(_part(r, rows), seed)}
+        {
+            "distance": f"{low}" if low == high else f"{low}–{high}" if high < 10**9 else f"{low}+",
+            "from": low,
+            **_brief(_part(r, rows), seed),
+        }
         for low, high, rows in bands
         if rows.any()
     ]
@@ -230,7 +251,10 @@ def _by_distance(r: Rectangles, seed: int) -> list[dict[str, Any]]:
 
 def _by_proposal(model: Any, measured: dict[str, Rectangles], seed: int) -> list[dict[str, Any]]:
     causal = not hasattr(model, "logits")
-    return [{"proposal": "left_context" if causal and kind == "conditional" else kind, **_brief(r, seed)} for kind, r in measured.items()]
+    return [
+        {"proposal": "left_context" if causal and kind == "conditional" else kind, **_brief(r, seed)}
+        for kind, r in measured.items()
+    ]
 
 
 def _examples(model: Any, states: Sequence[Any], r: Rectangles, most: int = 5) -> list[dict[str, Any]]:
@@ -238,5 +262,16 @@ def _examples(model: Any, states: Sequence[Any], r: Rectangles, most: int = 5) -
     found = []
     for k in np.argsort(-np.abs(r.delta), kind="stable")[:most]:
         text = model.decode(states[r.text[k]].tokens) if hasattr(model, "decode") else ""
-        found.append({"text": text, "site_i": int(r.first[k]), "site_j": int(r.second[k]), "a": token(int(r.a[k])), "a_new": token(int(r.a_new[k])), "b": token(int(r.b[k])), "b_new": token(int(r.b_new[k])), "delta": float(r.delta[k])})
+        found.append(
+            {
+                "text": text,
+                "site_i": int(r.first[k]),
+                "site_j": int(r.second[k]),
+                "a": token(int(r.a[k])),
+                "a_new": token(int(r.a_new[k])),
+                "b": token(int(r.b[k])),
+                "b_new": token(int(r.b_new[k])),
+                "delta": float(r.delta[k]),
+            }
+        )
     return found

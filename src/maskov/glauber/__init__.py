@@ -5,6 +5,7 @@ from maskov.glauber.draw import Drawn, draw_tokens
 from maskov.glauber.engine import Chunk, StepInfo, run_chunk, step
 from maskov.glauber.run import Progress, glauber
 from maskov.glauber.trace import Changes, Trace, open_trace
+from maskov.rooms import callable_room
 
 __all__ = [
     "Changes",
@@ -22,3 +23,5 @@ __all__ = [
     "run_chunk",
     "step",
 ]
+
+callable_room(__name__, glauber)

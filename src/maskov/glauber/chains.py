@@ -41,7 +41,9 @@ def check_temperatures(temperatures: float | Sequence[float]) -> list[float]:
     values = [float(t) for t in np.atleast_1d(np.asarray(temperatures, dtype=np.float64))]
     for value in values:
         if not (np.isfinite(value) and value > 0):
-            raise InputError("temperature", expected="a finite number above 0", came=str(value), remedy="1 is the model's own")
+            raise InputError(
+                "temperature", expected="a finite number above 0", came=str(value), remedy="1 is the model's own"
+            )
     if not values:
         raise InputError("temperature", expected="at least one", came="none")
     return values
@@ -59,7 +61,11 @@ def arrange(starts: Sequence[State], temperatures: Sequence[float], chains: int 
     """
     per_temperature = len(starts) if chains is None else chains
     if per_temperature < 1 or not starts:
-        raise InputError("chains", expected="at least one chain and one start", came=f"{per_temperature} chains, {len(starts)} starts")
+        raise InputError(
+            "chains",
+            expected="at least one chain and one start",
+            came=f"{per_temperature} chains, {len(starts)} starts",
+        )
     ids = np.tile(np.arange(per_temperature, dtype=np.int64), len(temperatures))
     chosen = [starts[c % len(starts)] for c in ids]
     return Chains(

@@ -36,7 +36,9 @@ def tempered_scores(logits: Floats, temperatures: NDArray[np.float64]) -> NDArra
     if not np.isfinite(top).all():
         row = int(np.flatnonzero(~np.isfinite(top[:, 0]))[0])
         raise InputError(
-            "conditional row", expected="finite logits with at least one allowed token", came=f"maximum {top[row, 0]} in row {row}"
+            "conditional row",
+            expected="finite logits with at least one allowed token",
+            came=f"maximum {top[row, 0]} in row {row}",
         )
     scores = np.subtract(logits, top, dtype=np.float64)
     scores /= temperatures[:, None]
@@ -75,7 +77,9 @@ def _draw_block(logits: Floats, temperatures: NDArray[np.float64], current: Toke
     return Drawn(tokens, held / total, entropy, scores[each, current] - log_total, scores[each, tokens] - log_total)
 
 
-def _invert(weights: NDArray[np.float64], current: Tokens, held: NDArray[np.float64], target: NDArray[np.float64]) -> Tokens:
+def _invert(
+    weights: NDArray[np.float64], current: Tokens, held: NDArray[np.float64], target: NDArray[np.float64]
+) -> Tokens:
     """Token whose slice of the CDF (current first) holds ``target``; ``weights`` is used up."""
     tokens = current.copy()
     for b in np.flatnonzero(target >= held):

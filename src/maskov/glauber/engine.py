@@ -39,7 +39,9 @@ class Chunk(NamedTuple):
     forwards: int
 
 
-def step(model: Conditionals, states: Tokens, sites: Tokens, temperatures: NDArray[np.float64], u: NDArray[np.float64]) -> StepInfo:
+def step(
+    model: Conditionals, states: Tokens, sites: Tokens, temperatures: NDArray[np.float64], u: NDArray[np.float64]
+) -> StepInfo:
     """One Glauber step of B chains of one length, given its innovations; ``states`` [B, L] is changed in place.
 
     x_i ← v, v ~ p_{i,τ}(· | x_{-i}) = softmax(s_i/τ); sites: int64 [B] columns; u: [B] uniforms of the token draw.
@@ -63,7 +65,10 @@ class _Recorder:
         """Record step t (from 0) of the chains ``members``."""
         moved = np.flatnonzero(info.old != info.new)
         if moved.size:
-            row = np.stack([members[moved], np.full(moved.size, t + 1), info.sites[moved], info.old[moved], info.new[moved]], axis=1)
+            row = np.stack(
+                [members[moved], np.full(moved.size, t + 1), info.sites[moved], info.old[moved], info.new[moved]],
+                axis=1,
+            )
             self.rows.append(row.astype(np.int32))
         d = info.drawn
         values = (info.old != info.new, d.stay, d.entropy, -d.entropy - d.log_old, d.log_new - d.log_old)
@@ -81,7 +86,9 @@ class _Recorder:
         return {name: self.sums[k] / counts for k, name in enumerate(SERIES)}
 
 
-def run_chunk(model: Conditionals, chains: Chains, states: Tokens, seed: int, start: int, stop: int, window: int) -> Chunk:
+def run_chunk(
+    model: Conditionals, chains: Chains, states: Tokens, seed: int, start: int, stop: int, window: int
+) -> Chunk:
     """Steps start + 1 … stop of every chain, bucket by bucket; the draws depend on (seed, chain number, step) only."""
     states = states.copy()
     innovations = draws(seed, chains.ids, start, stop - start)
@@ -95,7 +102,9 @@ def run_chunk(model: Conditionals, chains: Chains, states: Tokens, seed: int, st
     return Chunk(start, stop, states, recorder.changes(), recorder.means(stop - start), forwards)
 
 
-def _run_bucket(model: Conditionals, chains: Chains, members: Tokens, block: Tokens, innovations: Draws, recorder: _Recorder) -> None:
+def _run_bucket(
+    model: Conditionals, chains: Chains, members: Tokens, block: Tokens, innovations: Draws, recorder: _Recorder
+) -> None:
     free, n, temperatures = chains.free[members], chains.n_sites[members], chains.temperatures[members]
     for t in range(len(innovations.site)):
         sites = choose_site(innovations.site[t, members], free, n)

@@ -105,17 +105,38 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a stored run; ``StoreError`` names the file and the remedy when it can't be used."""
     path = folder / FILE
     if not folder.is_dir():
-        raise StoreError(str(folder), expected="the folder of a run", came="no such folder", remedy="check the path, or run `maskov sample … --out`")
+        raise StoreError(
+            str(folder),
+            expected="the folder of a run",
+            came="no such folder",
+            remedy="check the path, or run `maskov sample … --out`",
+        )
     if not path.is_file():
-        raise StoreError(str(folder), expected=f"a run with a {FILE}", came="a folder without one", remedy="this is not a maskov run, or its first chunk was never completed")
+        raise StoreError(
+            str(folder),
+            expected=f"a run with a {FILE}",
+            came="a folder without one",
+            remedy="this is not a maskov run, or its first chunk was never completed",
+        )
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
         schema = raw.get("schema")
         if schema != SCHEMA:
-            raise StoreError(str(path), expected=f"schema {SCHEMA}", came=f"schema {schema}", remedy="read it with the version of maskov that wrote it: " + str(raw.get("versions", {}).get("maskov", "unknown")))
+            raise StoreError(
+                str(path),
+                expected=f"schema {SCHEMA}",
+                came=f"schema {schema}",
+                remedy="read it with the version of maskov that wrote it: "
+                + str(raw.get("versions", {}).get("maskov", "unknown")),
+            )
         return _parse(raw)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(str(path), expected="a readable manifest", came=f"damaged JSON ({error})", remedy="restore the file from a copy; the chunks beside it are untouched") from error
+        raise StoreError(
+            str(path),
+            expected="a readable manifest",
+            came=f"damaged JSON ({error})",
+            remedy="restore the file from a copy; the chunks beside it are untouched",
+        ) from error
 
 
 def _parse(raw: dict[str, Any]) -> Manifest:

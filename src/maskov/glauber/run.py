@@ -86,7 +86,11 @@ def glauber(
     )
     if manifest.chunk_steps % window:
         raise InputError("chunk_steps", expected=f"a multiple of window = {window}", came=str(manifest.chunk_steps))
-    store = _continue(out, manifest) if resume and out is not None and os.path.exists(out) else create(out, arranged, manifest)
+    store = (
+        _continue(out, manifest)
+        if resume and out is not None and os.path.exists(out)
+        else create(out, arranged, manifest)
+    )
     advance(model, store, arranged, total, progress)
     return Trace(store)
 
@@ -96,13 +100,20 @@ def _continue(out: str | os.PathLike[str], manifest: Manifest) -> Store:
     old, new = store.manifest.identity(), manifest.identity()
     for key, value in old.items():
         if value != new[key]:
-            raise StoreError(str(out), expected=f"the run's own {key} ({value})", came=str(new[key]), remedy="resume with the same model, texts, temperatures, chains and seed, or choose another --out")
+            raise StoreError(
+                str(out),
+                expected=f"the run's own {key} ({value})",
+                came=str(new[key]),
+                remedy="resume with the same model, texts, temperatures, chains and seed, or choose another --out",
+            )
     if manifest.steps > store.manifest.complete_steps:
         store.extend(manifest.steps)
     return store
 
 
-def advance(model: Any, store: Store, chains: Chains, steps: int, progress: Callable[[Progress], None] | None = None) -> None:
+def advance(
+    model: Any, store: Store, chains: Chains, steps: int, progress: Callable[[Progress], None] | None = None
+) -> None:
     """Run the chunks that a store lacks up to ``steps``; Ctrl-C or SIGTERM finishes the chunk and raises ``Interrupted``."""
     states = Trace(store)._boundary(len(store.manifest.chunks)).copy()
     done = store.manifest.complete_steps
@@ -115,7 +126,12 @@ def advance(model: Any, store: Store, chains: Chains, steps: int, progress: Call
             if progress is not None:
                 progress(Progress(done, steps, done * chains.count, done * chains.count))
             if stopped.is_set() and done < steps:
-                raise Interrupted(done, f"{store.manifest.command} --resume" if store.manifest.command else "the same call with resume=True")
+                raise Interrupted(
+                    done,
+                    f"{store.manifest.command} --resume"
+                    if store.manifest.command
+                    else "the same call with resume=True",
+                )
 
 
 @contextmanager
@@ -139,7 +155,9 @@ def _interrupts() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def encode_starts(model: Any, starts: Sequence[Any] | None, clamp: str | None = None) -> tuple[list[State], list[dict[str, Any]]]:
+def encode_starts(
+    model: Any, starts: Sequence[Any] | None, clamp: str | None = None
+) -> tuple[list[State], list[dict[str, Any]]]:
     """States and labels (``topic``, ``name``) of texts, text records or states; ``None`` is a law's all-zero state."""
     if starts is None:
         starts = [_zero_state(model)]
@@ -169,16 +187,28 @@ def _encode_one(model: Any, start: Any, clamp: str | None) -> tuple[State, dict[
 def _zero_state(model: Any) -> State:
     n = getattr(model, "n_sites", None)
     if n is None:
-        raise InputError("texts", expected="texts to start from", came="none", remedy="pass --texts FILE (only laws have a default start)")
+        raise InputError(
+            "texts",
+            expected="texts to start from",
+            came="none",
+            remedy="pass --texts FILE (only laws have a default start)",
+        )
     return State(np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.int64))
 
 
 def _total_steps(steps: int | None, sweeps: float | None, n: int) -> int:
     if (steps is None) == (sweeps is None):
-        raise InputError("length of the run", expected="either steps or sweeps", came="both" if steps is not None else "neither", remedy="pass --steps N or --sweeps N")
+        raise InputError(
+            "length of the run",
+            expected="either steps or sweeps",
+            came="both" if steps is not None else "neither",
+            remedy="pass --steps N or --sweeps N",
+        )
     total = steps if steps is not None else round(float(sweeps or 0) * n)
     if total < 1:
-        raise InputError("length of the run", expected="at least 1 step", came=f"{steps if steps is not None else sweeps}")
+        raise InputError(
+            "length of the run", expected="at least 1 step", came=f"{steps if steps is not None else sweeps}"
+        )
     return int(total)
 
 
@@ -197,4 +227,8 @@ def _chunk_steps(model: Any, chains: int, steps: int, window: int) -> int:
 
 def _model_identity(model: Any) -> dict[str, Any]:
     name = str(getattr(model, "name", type(model).__name__))
-    return {"name": name, "fingerprint": str(getattr(model, "fingerprint", name)), "vocabulary_size": int(model.vocabulary_size)}
+    return {
+        "name": name,
+        "fingerprint": str(getattr(model, "fingerprint", name)),
+        "vocabulary_size": int(model.vocabulary_size),
+    }

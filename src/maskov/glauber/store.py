@@ -56,7 +56,12 @@ class Store:
         try:
             return cast("zarr.Array[Any]", self.group[name])
         except (KeyError, ValueError) as error:
-            raise StoreError(f"{self.path}/{name}", expected="a stored array", came=f"none that can be read ({error})", remedy=_REMEDY) from error
+            raise StoreError(
+                f"{self.path}/{name}",
+                expected="a stored array",
+                came=f"none that can be read ({error})",
+                remedy=_REMEDY,
+            ) from error
 
     def read(self, name: str, selection: Any = ()) -> NDArray[Any]:
         """Values of a stored array; damage is an error that names the array, never a wrong number."""
@@ -65,12 +70,19 @@ class Store:
         except StoreError:
             raise
         except Exception as error:  # the codecs raise many kinds
-            raise StoreError(f"{self.path}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY) from error
+            raise StoreError(
+                f"{self.path}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY
+            ) from error
 
     def checked(self, name: str, values: NDArray[Any], expected: int) -> NDArray[Any]:
         """``values`` if their CRC-32 is the manifest's."""
         if crc(values) != expected:
-            raise StoreError(f"{self.path}/{name}", expected="data that match the manifest", came="other data (damaged or missing)", remedy=_REMEDY)
+            raise StoreError(
+                f"{self.path}/{name}",
+                expected="data that match the manifest",
+                came="other data (damaged or missing)",
+                remedy=_REMEDY,
+            )
         return values
 
     def append(self, chunk: Chunk) -> None:
@@ -90,7 +102,9 @@ class Store:
     def _write_changes(self, k: int, changes: NDArray[np.int32]) -> None:
         group = cast(zarr.Group, self.group["changes"])
         rows = max(1, len(changes))
-        array = group.create_array(f"{k:06d}", shape=changes.shape, chunks=(rows, 5), dtype="int32", compressors=_CODECS, overwrite=True)
+        array = group.create_array(
+            f"{k:06d}", shape=changes.shape, chunks=(rows, 5), dtype="int32", compressors=_CODECS, overwrite=True
+        )
         if len(changes):
             array[:] = changes
 
@@ -133,9 +147,16 @@ def _target(path: Path | None) -> Any:
     if path is None:
         return zarr.storage.MemoryStore()
     if path.exists():
-        raise InputError("--out", expected="a new path", came=f"{path}, which exists", remedy="choose another, or continue it with --resume")
+        raise InputError(
+            "--out",
+            expected="a new path",
+            came=f"{path}, which exists",
+            remedy="choose another, or continue it with --resume",
+        )
     if not path.parent.is_dir():
-        raise InputError("--out", expected="an existing parent folder", came=str(path.parent), remedy="create the folder first")
+        raise InputError(
+            "--out", expected="an existing parent folder", came=str(path.parent), remedy="create the folder first"
+        )
     return str(path)
 
 
@@ -143,11 +164,32 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
     B, L = chains.tokens.shape
     shapes = _run_shapes(manifest)
     windows_per_chunk = max(1, manifest.chunk_steps // manifest.window)
-    state = group.create_array("state", shape=(shapes["state"], B, L), chunks=(1, B, L), dtype="int32", fill_value=-1, compressors=_CODECS, dimension_names=("boundary", "chain", "column"))
+    state = group.create_array(
+        "state",
+        shape=(shapes["state"], B, L),
+        chunks=(1, B, L),
+        dtype="int32",
+        fill_value=-1,
+        compressors=_CODECS,
+        dimension_names=("boundary", "chain", "column"),
+    )
     state[0] = chains.tokens.astype(np.int32)
     for name in SERIES:
-        group.create_array(name, shape=(shapes[name], B), chunks=(windows_per_chunk, B), dtype="float64", fill_value=np.nan, compressors=_CODECS, dimension_names=("window", "chain"))
-    coordinates = {"temperature": chains.temperatures, "chain_id": chains.ids, "n_sites": chains.n_sites, "length": chains.lengths}
+        group.create_array(
+            name,
+            shape=(shapes[name], B),
+            chunks=(windows_per_chunk, B),
+            dtype="float64",
+            fill_value=np.nan,
+            compressors=_CODECS,
+            dimension_names=("window", "chain"),
+        )
+    coordinates = {
+        "temperature": chains.temperatures,
+        "chain_id": chains.ids,
+        "n_sites": chains.n_sites,
+        "length": chains.lengths,
+    }
     for name, values in coordinates.items():
         group.create_array(name, data=values, compressors=_CODECS, dimension_names=("chain",))
     group.create_array("free", data=chains.free, compressors=_CODECS, dimension_names=("chain", "free_site"))
@@ -171,7 +213,11 @@ def _disk_errors(complete: int) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise RunError(f"the disk is full; the {complete} steps stored before are intact: free some space and go on with --resume") from error
+            raise RunError(
+                f"the disk is full; the {complete} steps stored before are intact: free some space and go on with --resume"
+            ) from error
         if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-            raise InputError("--out", expected="a folder that can be written", came=str(error), remedy="choose another folder") from error
+            raise InputError(
+                "--out", expected="a folder that can be written", came=str(error), remedy="choose another folder"
+            ) from error
         raise

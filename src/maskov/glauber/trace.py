@@ -79,7 +79,9 @@ class Trace:
         if self._starts is None:
             lengths, n, free = (self.store.read(k) for k in ("length", "n_sites", "free"))
             rows = self._boundary(0)
-            self._starts = [State(rows[b, : lengths[b]].copy(), free[b, : n[b]].astype(np.int64)) for b in range(self.n_chains)]
+            self._starts = [
+                State(rows[b, : lengths[b]].copy(), free[b, : n[b]].astype(np.int64)) for b in range(self.n_chains)
+            ]
         return self._starts
 
     def chains(self) -> Chains:
@@ -102,7 +104,9 @@ class Trace:
 
     def _rows_at(self, step: int) -> Tokens:
         if not 0 <= step <= self.steps:
-            raise InputError("step", expected=f"0 … {self.steps}", came=str(step), remedy="the run holds no more complete steps")
+            raise InputError(
+                "step", expected=f"0 … {self.steps}", came=str(step), remedy="the run holds no more complete steps"
+            )
         stops = [c.stop for c in self.manifest.chunks]
         k = bisect_left(stops, step) if step else 0
         states = self._boundary(k).copy()
@@ -123,7 +127,12 @@ class Trace:
     def state(self, chain: int, step: int) -> Tokens:
         """x_t of one chain: int64 [L]."""
         if not 0 <= chain < self.n_chains:
-            raise InputError("chain", expected=f"0 … {self.n_chains - 1}", came=str(chain), remedy="chains are numbered temperature by temperature")
+            raise InputError(
+                "chain",
+                expected=f"0 … {self.n_chains - 1}",
+                came=str(chain),
+                remedy="chains are numbered temperature by temperature",
+            )
         return self.states_at(step)[chain]
 
     def changes(self) -> Changes:
@@ -158,13 +167,17 @@ class Trace:
         import xarray as xr
 
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*manifest.json is not recognized")  # it lies beside the arrays on purpose
+            warnings.filterwarnings(
+                "ignore", message=".*manifest.json is not recognized"
+            )  # it lies beside the arrays on purpose
             data = xr.open_zarr(self.store.group.store, consolidated=False, zarr_format=3)
         windows = -(-self.steps // self.window)
         data = data.isel(window=slice(0, windows), boundary=slice(0, len(self.manifest.chunks) + 1))
         ends = np.minimum(self.window * np.arange(1, windows + 1), self.steps)
         stops = np.array([0, *(c.stop for c in self.manifest.chunks)])
-        return data.assign_coords(step=("window", ends), boundary_step=("boundary", stops)).set_coords(["temperature", "chain_id", "n_sites", "length"])
+        return data.assign_coords(step=("window", ends), boundary_step=("boundary", stops)).set_coords(
+            ["temperature", "chain_id", "n_sites", "length"]
+        )
 
     def __repr__(self) -> str:
         m = self.manifest

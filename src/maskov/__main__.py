@@ -1,0 +1,5 @@
+"""``python -m maskov``."""
+
+from maskov.cli.main import main
+
+main()

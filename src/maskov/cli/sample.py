@@ -1,0 +1,132 @@
+"""``maskov sample``: run chains into a trace."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from maskov.cli.options import (
+    clamp_option,
+    device_options,
+    json_option,
+    out_option,
+    quiet_option,
+    seed_option,
+    temperature_option,
+    texts_option,
+)
+
+EXAMPLE = """\b
+Examples:
+  maskov sample en-tiny --temperature 0.5 --temperature 1 --sweeps 50 --out run.zarr
+  maskov sample antibody --texts chains.fasta --clamp 1-30 --steps 2000 --out run.zarr
+  maskov sample en-tiny --temperature 0.5 --temperature 1 --sweeps 200 --out run.zarr --resume
+"""
+
+
+@click.command("sample", epilog=EXAMPLE, short_help="Run mask-and-resample chains into a trace.")
+@click.argument("model_name", metavar="MODEL")
+@texts_option
+@temperature_option
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Single-site updates of every chain.")
+@click.option("--sweeps", type=float, metavar="N", help="Sweeps: N times the number of free sites.")
+@click.option("--chains", type=click.IntRange(1), metavar="B", help="Per temperature.  [default: one per text]")
+@clamp_option
+@out_option
+@click.option("--resume", is_flag=True, help="Continue the run at --out, if there is one.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "lazy", "plain"]),
+    default="auto",
+    show_default=True,
+    help="How to get the same trajectory.",
+)
+@seed_option
+@device_options
+@json_option
+@quiet_option
+def command(
+    model_name: str,
+    texts: str | None,
+    temperatures: tuple[float, ...],
+    steps: int | None,
+    sweeps: float | None,
+    chains: int | None,
+    clamp: str | None,
+    out: str,
+    resume: bool,
+    engine: str,
+    seed: int,
+    device: str,
+    dtype: str,
+    json_target: str | None,
+    quiet: bool,
+) -> None:
+    """Glauber dynamics of MODEL: mask one random free site, draw it from the model's conditional, repeat.
+
+    Chains start at the texts, all temperatures run in one batch, and the trace holds every change. Ctrl-C keeps what is
+    complete; --resume goes on to the same trace as an uninterrupted run.
+    """
+    from maskov.cli.inputs import load_model, texts_for
+    from maskov.cli.output import finish, model_inputs
+    from maskov.cli.progress import run_bar
+    from maskov.glauber.run import glauber
+
+    model = load_model(model_name, device, dtype)
+    starts = texts_for(model, texts)
+    with run_bar(quiet) as progress:
+        trace = glauber(
+            model,
+            starts,
+            temperature=list(temperatures) or [1.0],
+            steps=steps,
+            sweeps=sweeps,
+            seed=seed,
+            chains=chains,
+            out=out,
+            clamp=clamp,
+            resume=resume,
+            command=_command_line(),
+            progress=progress,
+            **_engine(engine),
+        )
+    inputs = model_inputs(model, seed=seed, texts=texts, temperatures=list(temperatures) or [1.0], clamp=clamp, out=out)
+    finish("sample", inputs, summary(trace), json_target, quiet, text=_told(trace, out))
+
+
+def _engine(engine: str) -> dict[str, Any]:
+    return {} if engine == "auto" else {"engine": engine}
+
+
+def _command_line() -> str:
+    return shlex.join(["maskov", *(a for a in sys.argv[1:] if a != "--resume")])
+
+
+def summary(trace: Any) -> dict[str, Any]:
+    """The record's ``results`` of a run: its size, and change rate and entropy of each temperature."""
+    import numpy as np
+
+    series, temperatures = trace.series, trace.temperatures
+    rates = [
+        {
+            "temperature": float(t),
+            "change_rate": float(np.mean(series["changed"][:, temperatures == t])),
+            "entropy": float(np.mean(series["entropy"][:, temperatures == t])),
+        }
+        for t in dict.fromkeys(temperatures.tolist())
+    ]
+    sites = [len(s.free) for s in trace.starts]
+    return {"steps": trace.steps, "chains": trace.n_chains, "sites": float(np.mean(sites)), "temperatures": rates}
+
+
+def _told(trace: Any, out: str) -> str:
+    found = summary(trace)
+    head = f"{found['chains']} chains × {found['steps']} steps ({found['steps'] / found['sites']:.3g} sweeps) in {out}"
+    rows = [
+        f"  τ = {r['temperature']:<6g} change rate {r['change_rate']:.3f} per step, entropy {r['entropy']:.3f} nats"
+        for r in found["temperatures"]
+    ]
+    return "\n".join([head, *rows, f"read them with: maskov show {shlex.quote(out)} --chain 0 --at 0,{found['steps']}"])

@@ -1,0 +1,88 @@
+"""From a result to a record: JSON with its provenance, checked against the schema that the package ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from maskov import __version__
+from maskov.errors import InputError, RunError, StoreError
+from maskov.results import jsonable
+
+SCHEMA = "record.schema.json"
+
+
+def make_record(command: str, inputs: dict[str, Any], results: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """A record: what was asked, what came out, what to mind; NaN and infinities are null.
+
+    >>> make_record("models", {}, {"models": []}, [])["command"]
+    'models'
+    """
+    return {
+        "maskov": __version__,
+        "command": command,
+        "inputs": jsonable(inputs),
+        "results": jsonable(results),
+        "warnings": list(warnings),
+    }
+
+
+def write_record(record: dict[str, Any], target: str | os.PathLike[str]) -> None:
+    """Write a record to a file (whole or not at all), or to standard output with ``-``."""
+    text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    if os.fspath(target) == "-":
+        sys.stdout.write(text)
+    else:
+        write_whole(Path(target), text.encode("utf-8"))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file by renaming a finished one over it, so that no reader ever meets half of it."""
+    if path.is_dir() or not path.parent.is_dir():
+        came = "a folder" if path.is_dir() else f"no folder {path.parent}"
+        raise InputError(str(path), expected="a file that can be written", came=came)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise RunError(f"{path}: could not be written ({error.strerror}); nothing was overwritten") from error
+
+
+def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A stored record, checked against the schema; ``StoreError`` where it isn't one."""
+    name = os.fspath(path)
+    try:
+        value = json.loads(Path(name).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(name, expected="a stored record", came="nothing there") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(name, expected="a JSON record", came=str(error)[:80], remedy="run the study again") from error
+    missing = {"maskov", "command", "inputs", "results"} - set(value if isinstance(value, dict) else ())
+    if missing:
+        raise StoreError(name, expected="a record", came="no " + ", ".join(sorted(missing)), remedy="run it again")
+    return dict(value)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of every record."""
+    text = (resources.files("maskov") / "report" / SCHEMA).read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def validate(record: dict[str, Any]) -> None:
+    """Check a record against the schema (needs the jsonschema package); raises its ``ValidationError``."""
+    import jsonschema
+
+    jsonschema.Draft202012Validator(schema()).validate(record)
