@@ -12,8 +12,8 @@ from typing import Any
 def callable_room(name: str, function: Callable[..., Any]) -> None:
     """Make the module ``name`` callable as ``function``.
 
-    Python binds a submodule's name on its package when it is first imported, so ``maskov.glauber(…)`` can only work if the
-    module itself answers the call.
+    Python binds a submodule's name on its package when it is first imported, so ``maskov.glauber(…)`` can only work if
+    the module itself answers the call.
     """
 
     class Room(ModuleType):

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,8 @@ def bundled_texts(model_name: str) -> list[Passage] | None:
 def read_texts(source: str | os.PathLike[str]) -> list[Passage]:
     """Texts from a file: JSONL (``text``, and ``topic``, ``name``, ``clamp``), FASTA, or one text a line; ``.gz`` too.
 
-    source: a path, ``-`` for standard input, or ``hf:DATASET[:split[:column]]``. A file of another ending is JSONL when it
-    starts with ``{``, FASTA when it starts with ``>``. Raises ``InputError`` that names the line.
+    source: a path, ``-`` for standard input, or ``hf:DATASET[:split[:column]]``. A file of another ending is JSONL when
+    it starts with ``{``, FASTA when it starts with ``>``. Raises ``InputError`` that names the line.
     """
     name = os.fspath(source)
     if isinstance(name, str) and name.startswith("hf:"):
@@ -91,8 +91,7 @@ def _read(path: Path) -> str:
     if not path.is_file():
         raise InputError(str(path), expected="a file of texts", came="a folder", remedy="pass one file")
     try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with opened as file:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
     except (OSError, EOFError) as error:
         came = getattr(error, "strerror", None) or str(error)
@@ -188,7 +187,7 @@ def _from_dataset(name: str) -> list[Passage]:
     parts = name.removeprefix("hf:").split(":")
     if not parts[0] or len(parts) > 3:
         raise InputError(name, expected="hf:DATASET[:split[:column]]", came=name)
-    dataset, split, column = [*parts, "train", "text"][:1] + [*parts[1:], *["train", "text"][len(parts) - 1 :]]
+    dataset, split, column = (*parts, *("train", "text")[len(parts) - 1 :])
     try:
         import datasets
     except ImportError:
@@ -202,11 +201,19 @@ def _from_dataset(name: str) -> list[Passage]:
     return [_checked(Passage(str(text)), name, k) for k, text in enumerate(rows[column], 1)]
 
 
-def first_sentences(texts: Sequence[Passage]) -> list[Passage]:
-    """Each text cut after its first sentence, labels kept.
+def openings(texts: Sequence[Passage], words: int = 20) -> list[Passage]:
+    """Each text cut after the first sentence end that has at least ``words`` words before it; labels are kept.
 
-    >>> first_sentences([Passage("One here. Two there.")])[0].text
-    'One here.'
+    >>> openings([Passage("One here. Two there. Three.")], words=3)[0].text
+    'One here. Two there.'
     """
-    cut = [(p, p.text.find(". ")) for p in texts]
-    return [Passage(p.text[: k + 1] if k > 0 else p.text, p.topic, p.name, p.clamp) for p, k in cut]
+    return [replace(p, text=_opening(p.text, words)) for p in texts]
+
+
+def _opening(text: str, words: int) -> str:
+    sentences = text.split(". ")
+    for k in range(1, len(sentences)):
+        start = ". ".join(sentences[:k]) + "."
+        if len(start.split()) >= words:
+            return start
+    return text

@@ -24,7 +24,7 @@ Example:
 def command(
     run: str, radius: float, longest: int, model_name: str | None, json_target: str | None, quiet: bool
 ) -> None:
-    """Maximal time intervals of RUN within a Hamming radius of one text, with its margins: perfect or approximate traps."""
+    """Maximal time intervals of RUN within a Hamming radius of one text, with its margins and leave probability."""
     from maskov.basins import dwell_segments
     from maskov.cli.inputs import load_run
     from maskov.cli.output import finish, model_inputs

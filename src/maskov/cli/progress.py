@@ -43,3 +43,17 @@ def run_bar(quiet: bool) -> Iterator[Any]:
             move(p.step, p.steps, updates_per_s=f"{rate:,.0f}", forwards_saved=f"{saved:.0%}")
 
         yield show
+
+
+@contextmanager
+def stages(quiet: bool) -> Iterator[Any]:
+    """A callable (share of the whole, stage, what it is at): one bar over all stages with the time left."""
+    with bar("audit", quiet, "%") as move:
+        if move is None:
+            yield None
+            return
+
+        def show(share: float, stage: str, at: str) -> None:
+            move(round(100 * share, 1), 100, at=f"{stage} {at}".strip())
+
+        yield show

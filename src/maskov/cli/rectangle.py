@@ -42,7 +42,7 @@ def command(
     json_target: str | None,
     quiet: bool,
 ) -> None:
-    """The rectangle test (Kolmogorov's criterion) on MODEL: defects in nats, with the model's own rounding beside them."""
+    """The rectangle test (Kolmogorov's criterion) on MODEL: defects in nats beside the model's own rounding."""
     from maskov.cli.inputs import load_model, texts_for
     from maskov.cli.output import finish, model_inputs
     from maskov.cli.progress import bar

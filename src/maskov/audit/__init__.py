@@ -1,0 +1,8 @@
+"""The whole study of a model: plan, studies, and the folder that they fill."""
+
+from maskov.audit.folder import AuditFolder
+from maskov.audit.plan import BUDGETS, Plan, make_plan
+from maskov.audit.run import audit
+from maskov.audit.studies import STUDIES, Setting, Study
+
+__all__ = ["BUDGETS", "STUDIES", "AuditFolder", "Plan", "Setting", "Study", "audit", "make_plan"]

@@ -1,0 +1,101 @@
+"""How much of each study a budget buys: a function of the model, its texts and the budget alone, so that it repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maskov.errors import InputError
+from maskov.protocols import State
+
+# Nominal seconds of model rows. The clock is not read: the same call gives the same numbers on every machine.
+BUDGETS = {"quick": 100.0, "standard": 1500.0, "full": 15000.0}
+# What a row costs on two cores: network arithmetic, and the float64 draw over the vocabulary.
+_FLOPS, _PER_TOKEN, _LAW_ROW = 6e10, 1.5e-8, 2e-6
+_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "influence": 0.1, "traps": 0.1}
+_GRID = (0.3, 0.6, 1.0, 1.5, 2.0)
+_CHEAP_GRID = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5)
+# Sweeps that are worth having before more chains or temperatures are.
+_ENOUGH_SWEEPS = 8.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit will do. n_texts: starts used; temperatures, chains (per temperature) and steps of the run;
+    rectangles: number; pairs, couple_steps, couple_temperatures: of the coupling; contexts: of the influence study;
+    trap_starts: of the trap search; seconds: nominal, of all rows.
+    """
+
+    budget: str
+    seconds: float
+    row_seconds: float
+    n_texts: int
+    temperatures: tuple[float, ...]
+    chains: int
+    steps: int
+    rectangles: int
+    pairs: int
+    couple_temperatures: tuple[float, ...]
+    couple_steps: int
+    contexts: int
+    trap_starts: int
+
+
+def row_seconds(model: Any, length: int) -> float:
+    """Nominal seconds of one conditional row on texts of ``length`` tokens (two cores)."""
+    config = getattr(getattr(model, "model", None), "config", None)
+    if config is None:
+        return _LAW_ROW
+    hidden, layers = getattr(config, "hidden_size", 768), getattr(config, "num_hidden_layers", 12)
+    inner = getattr(config, "intermediate_size", None) or 4 * hidden
+    per_token = 2 * layers * (4 * hidden**2 + 2 * hidden * inner)
+    return float(per_token * length / _FLOPS + model.vocabulary_size * _PER_TOKEN)
+
+
+def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Plan:
+    """The plan of ``budget`` (quick, standard or full) for these starts; ``InputError`` on another word."""
+    if budget not in BUDGETS:
+        raise InputError("budget", expected="one of " + ", ".join(BUDGETS), came=repr(budget))
+    seconds = BUDGETS[budget]
+    length = int(np.median([len(s.tokens) for s in states]))
+    n = float(np.median([len(s.free) for s in states]))
+    row = row_seconds(model, length)
+    rows = {name: share * seconds / row for name, share in _SHARES.items()}
+    temperatures, chains, steps = _run_shape(rows["chains"], n, len(states), budget)
+    pairs, couple_steps, couple_temperatures = _couple_shape(rows["couple"], n)
+    return Plan(
+        budget=budget,
+        seconds=seconds,
+        row_seconds=row,
+        n_texts=min(len(states), chains),
+        temperatures=temperatures,
+        chains=chains,
+        steps=steps,
+        rectangles=int(np.clip(rows["rectangle"] / 6, 40, 400 if budget == "quick" else 2000)),
+        pairs=pairs,
+        couple_temperatures=couple_temperatures,
+        couple_steps=couple_steps,
+        contexts=int(np.clip(rows["influence"] / (3 * n), 2, 64)),
+        trap_starts=int(np.clip(rows["traps"] / (6 * n), 4, 64)),
+    )
+
+
+def _run_shape(rows: float, n: float, texts: int, budget: str) -> tuple[tuple[float, ...], int, int]:
+    """Temperatures, chains and steps: as many chains as leave enough sweeps, two at least."""
+    grid = _GRID if budget == "quick" else _CHEAP_GRID
+    grid = grid if rows >= len(grid) * 4 * _ENOUGH_SWEEPS * n else (0.3, 1.0, 2.0)
+    most = 12 if budget == "quick" else 24
+    chains = int(np.clip(rows / (len(grid) * _ENOUGH_SWEEPS * n), 2, max(2, min(most, max(texts, 8)))))
+    steps = int(np.clip(rows / (len(grid) * chains), max(40, n / 2), 1_000_000))
+    return grid, chains, steps
+
+
+def _couple_shape(rows: float, n: float) -> tuple[int, int, tuple[float, ...]]:
+    """Pairs, longest run and temperatures: a pair-step costs two rows until the pair has met."""
+    temperatures = (0.5, 1.0, 1.5, 2.0, 3.0) if rows > 5 * 8 * 8 * n else (1.0, 2.0)
+    pairs = int(np.clip(rows / (2 * len(temperatures) * 12 * n), 2, 16))
+    steps = int(np.clip(rows / (2 * len(temperatures) * pairs), max(20, n / 2), 400 * n))
+    return pairs, steps, temperatures

@@ -1,0 +1,97 @@
+"""Which figures a record has: name, function, and what a reader sees in it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+from maskov.errors import InputError
+
+
+class Figure(NamedTuple):
+    """One figure of a command's record. name: its file; function: ``module:function`` under maskov.plots; caption: what
+    it shows, and how each mark was obtained (exact, bound or estimate).
+    """
+
+    name: str
+    function: str
+    caption: str
+
+
+FIGURES: dict[str, tuple[Figure, ...]] = {
+    "rectangle": (
+        Figure(
+            "rectangle",
+            "compatibility:plot_rectangle",
+            "Defects |Δ| of the sampled rectangles, in nats (estimate), beside the rounding noise of the model itself.",
+        ),
+        Figure(
+            "rectangle-distance",
+            "compatibility:plot_rectangle_distance",
+            "Mean |Δ| by distance between the two sites; bars are 95 % intervals, clustered by text (estimate).",
+        ),
+    ),
+    "entropy": (
+        Figure("change-rate", "compatibility:plot_change_rate", "Share of steps that change a token (estimate, 95 %)."),
+        Figure("entropy", "compatibility:plot_entropy", "Mean entropy of the conditionals in nats (estimate, 95 %)."),
+        Figure(
+            "production",
+            "compatibility:plot_production",
+            "Entropy production σ in nats per step (estimate, 95 %): 0 exactly when the chain is reversible.",
+        ),
+    ),
+    "drift": (
+        Figure(
+            "drift",
+            "drift:plot_drift",
+            "1 − cosine to the start against time, one line a temperature, and the plateau: the distance of independent passages "
+            "(estimates; bands are 95 %).",
+        ),
+    ),
+    "couple": (
+        Figure(
+            "meeting",
+            "coupling:plot_meeting",
+            "Share of pairs that have not met (Kaplan–Meier estimate, 95 %); pairs that ran out of time are censored, not dropped. "
+            "It bounds the total variation distance between the two starts from above.",
+        ),
+    ),
+    "dwell": (
+        Figure("dwell", "drift:plot_dwell", "Typical stay within a tenth of the sites, in sweeps (exact on this run)."),
+    ),
+    "influence": (
+        Figure(
+            "influence",
+            "influence:plot_influence",
+            "Influence α(τ) in several norms (on a network a lower bound: a sampled maximum), and the line at 1.",
+        ),
+    ),
+    "traps": (
+        Figure(
+            "traps",
+            "basins:plot_traps",
+            "Measured against predicted dwell time (estimate against exact); censored ones are open.",
+        ),
+    ),
+    "tokens": (
+        Figure("tokens", "basins:plot_tokens", "p(a | every other site holds a) of the strongest tokens (exact)."),
+    ),
+    "schedule": (Figure("schedule", "schedules:plot_schedules", "P(visible sites ≤ s) of each schedule (exact)."),),
+    "identify": (
+        Figure("mmse", "identifiability:plot_mmse", "Residual mode uncertainty against visible sites (exact)."),
+        Figure("modulus", "identifiability:plot_modulus", "Lower and upper bounds of the modulus against ε."),
+    ),
+}
+
+
+def draw(figure: Figure, record: dict[str, Any], ax: Any = None) -> Any:
+    """Draw one figure of a record's ``results``; returns the axes."""
+    module, function = figure.function.split(":")
+    return getattr(importlib.import_module(f"maskov.plots.{module}"), function)(record, ax=ax)
+
+
+def plot(command: str, record: dict[str, Any], ax: Any = None) -> Any:
+    """The first figure of a command's record; returns the axes."""
+    if command not in FIGURES:
+        raise InputError("plot", expected="one of " + ", ".join(FIGURES), came=repr(command))
+    return draw(FIGURES[command][0], record, ax)
