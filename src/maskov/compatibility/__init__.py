@@ -2,7 +2,8 @@
 
 from maskov.compatibility.entropy_production import EntropyCell, EntropyProduction, correlated_mean, entropy_production
 from maskov.compatibility.paths import PROPOSALS, Rectangles
-from maskov.compatibility.rectangle import RectangleResult, rectangle_test
+from maskov.compatibility.rectangle import rectangle_test
+from maskov.compatibility.summary import RectangleResult
 
 __all__ = [
     "PROPOSALS",

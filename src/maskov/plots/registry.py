@@ -6,6 +6,7 @@ import importlib
 from typing import Any, NamedTuple
 
 from maskov.errors import InputError
+from maskov.plots.style import plain_powers
 
 
 class Figure(NamedTuple):
@@ -87,7 +88,9 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
 def draw(figure: Figure, record: dict[str, Any], ax: Any = None) -> Any:
     """Draw one figure of a record's ``results``; returns the axes."""
     module, function = figure.function.split(":")
-    return getattr(importlib.import_module(f"maskov.plots.{module}"), function)(record, ax=ax)
+    drawn = getattr(importlib.import_module(f"maskov.plots.{module}"), function)(record, ax=ax)
+    plain_powers(drawn)
+    return drawn
 
 
 def plot(command: str, record: dict[str, Any], ax: Any = None) -> Any:

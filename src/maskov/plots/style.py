@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 # Okabe & Ito 2008: told apart by colour-blind readers; line styles repeat the distinction.
@@ -21,3 +22,30 @@ def axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.2)) -> Any:
 def line_style(k: int) -> dict[str, Any]:
     """Colour and dashes of the k-th line of a figure."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6}
+
+
+def power_of_ten(value: float) -> str:
+    """A tick of a log axis without mathtext: a page can then take every text literally, "$" in a token too.
+
+    >>> power_of_ten(0.001), power_of_ten(10.0), power_of_ten(20.0)
+    ('10⁻³', '10', '')
+    """
+    exponent = round(math.log10(value)) if value > 0 else 0
+    if value <= 0 or not math.isclose(value, 10.0**exponent, rel_tol=1e-6):
+        return ""
+    if 0 <= exponent <= 3:
+        return f"{10**exponent}"
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def plain_powers(ax: Any) -> None:
+    """Label the decades of log axes that still have matplotlib's own formatter."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, NullFormatter
+
+    for axis in (ax.xaxis, ax.yaxis):
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
+            axis.set_minor_formatter(NullFormatter())

@@ -6,6 +6,9 @@ import difflib
 from typing import Any
 
 
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A number as a person reads it; a dash where there is none.
 
@@ -16,7 +19,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e7):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10^{int(exponent)}"
+        return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
