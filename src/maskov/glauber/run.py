@@ -31,6 +31,7 @@ class Progress(NamedTuple):
 
 # Site updates per chunk: about a second of a network, or of a law, so that an interrupt waits no longer than that.
 _NETWORK_UPDATES, _LAW_UPDATES, _MOST_CHUNKS = 1024, 65536, 1000
+_MOST_STEPS = 2**53
 
 
 def glauber(
@@ -198,18 +199,14 @@ def _zero_state(model: Any) -> State:
 
 def _total_steps(steps: int | None, sweeps: float | None, n: int) -> int:
     if (steps is None) == (sweeps is None):
-        raise InputError(
-            "length of the run",
-            expected="either steps or sweeps",
-            came="both" if steps is not None else "neither",
-            remedy="pass --steps N or --sweeps N",
-        )
-    total = steps if steps is not None else round(float(sweeps or 0) * n)
-    if total < 1:
-        raise InputError(
-            "length of the run", expected="at least 1 step", came=f"{steps if steps is not None else sweeps}"
-        )
-    return int(total)
+        came = "both" if steps is not None else "neither"
+        remedy = "pass --steps N or --sweeps N"
+        raise InputError("length of the run", expected="either steps or sweeps", came=came, remedy=remedy)
+    wanted = float(steps if steps is not None else sweeps * n)  # type: ignore[operator]
+    if not 0.5 <= wanted < _MOST_STEPS:  # false for NaN too
+        came = f"{steps if steps is not None else sweeps}"
+        raise InputError("length of the run", expected="1 to 2^53 steps", came=came)
+    return round(wanted)
 
 
 def _check_seed(seed: int) -> int:
