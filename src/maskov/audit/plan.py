@@ -85,7 +85,7 @@ def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Pla
 
 def _run_shape(rows: float, n: float, texts: int, budget: str) -> tuple[tuple[float, ...], int, int]:
     """Temperatures, chains and steps: as many chains as leave enough sweeps, two at least."""
-    grid = _GRID if budget == "quick" else _CHEAP_GRID
+    grid: tuple[float, ...] = _GRID if budget == "quick" else _CHEAP_GRID
     grid = grid if rows >= len(grid) * 4 * _ENOUGH_SWEEPS * n else (0.3, 1.0, 2.0)
     most = 12 if budget == "quick" else 24
     chains = int(np.clip(rows / (len(grid) * _ENOUGH_SWEEPS * n), 2, max(2, min(most, max(texts, 8)))))

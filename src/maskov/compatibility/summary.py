@@ -153,7 +153,7 @@ def _statistics(r: Rectangles, seed: int) -> dict[str, Estimate]:
 
 
 def _part(r: Rectangles, rows: NDArray[np.bool_]) -> Rectangles:
-    return Rectangles(*(column[rows] for column in r))
+    return Rectangles._make(column[rows] for column in r)
 
 
 def _brief(r: Rectangles, seed: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Chains(NamedTuple):
     ids: Tokens
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]
         """B."""
         return len(self.lengths)
 
