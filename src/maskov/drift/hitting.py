@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskov.quantities import Estimate
-from maskov.randomness import Stream, generator
-
-RESAMPLES = 499
+from maskov.survival import met_fraction, order_statistic, resamples, survival_median, weighted_medians
 
 Floats = NDArray[np.float64]
+
+__all__ = ["Hits", "Median", "first_hits", "hitting_median", "met_fraction", "survival_median"]
 
 
 class Hits(NamedTuple):
@@ -56,37 +56,6 @@ def first_hits(times: NDArray[np.int64], drift: Floats, level: float) -> Hits:
     return Hits(low, high, met)
 
 
-def survival_median(times: Floats, met: NDArray[np.bool_]) -> float:
-    """Smallest time with Kaplan–Meier survival ≤ 1/2, infinite where survival stays above.
-
-    times: [m]; met: bool [m], false where right-censored.
-
-    >>> survival_median(np.array([1.0, 2.0, 3.0, 3.0]), np.array([True, True, True, False]))
-    2.0
-    """
-    if not met.any():
-        return math.inf
-    from scipy import stats  # half a second of import, which a command that reads no trace should not pay
-
-    curve = stats.ecdf(stats.CensoredData.right_censored(times, ~met)).sf
-    below = np.flatnonzero(curve.probabilities <= 0.5 + 1e-12)
-    return float(curve.quantiles[below[0]]) if below.size else math.inf
-
-
-def weighted_medians(times: Floats, met: NDArray[np.bool_], weights: NDArray[np.int64]) -> Floats:
-    """``survival_median`` of every resample at once: S(t) = Π_{s ≤ t} (1 − d_s/r_s), d_s of r_s at risk met at s.
-
-    times: [m]; met: bool [m]; weights: int64 [R, m], how often each chain counts. Result: [R].
-    """
-    order = np.lexsort((~met, times))  # at a tie, those met leave before those censored
-    ordered = weights[:, order].astype(np.float64)
-    at_risk = ordered[:, ::-1].cumsum(axis=1)[:, ::-1]
-    kept = 1 - np.where(met[order], ordered, 0) / np.maximum(at_risk, 1)
-    survival = np.cumprod(kept, axis=1)
-    below = survival <= 0.5 + 1e-12
-    return np.where(below.any(axis=1), times[order][below.argmax(axis=1)], math.inf)
-
-
 def hitting_median(hits: Hits, groups: NDArray[np.int64], seed: int) -> Median | None:
     """Median hitting time with a bootstrap interval over groups; None where fewer than half are met.
 
@@ -101,33 +70,8 @@ def hitting_median(hits: Hits, groups: NDArray[np.int64], seed: int) -> Median |
     units = len(np.unique(groups))
     if units < 2:
         return Median(Estimate(value, math.inf, units), (before, value))
-    weights = _resamples(groups, seed)
+    weights = resamples(groups, seed)
     early, late = (weighted_medians(side, hits.met, weights) for side in (hits.low, hits.high))
-    ends = (_quantile(early, 0.025), _quantile(late, 0.975))
+    ends = (order_statistic(early, 0.025), order_statistic(late, 0.975))
     stderr = float(late.std(ddof=1)) if np.isfinite(late).all() else math.inf
     return Median(Estimate(value, stderr, units, ends), (before, value))
-
-
-def met_fraction(met: NDArray[np.bool_]) -> Estimate:
-    """Share of chains that were met within the run, with Wilson's 95 % interval."""
-    from scipy import stats
-
-    test = stats.binomtest(int(met.sum()), len(met))
-    interval = test.proportion_ci(method="wilson")
-    share = float(met.mean())
-    return Estimate(
-        share, math.sqrt(share * (1 - share) / len(met)), len(met), (float(interval.low), float(interval.high))
-    )
-
-
-def _resamples(groups: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """How often each chain counts in each resample of whole groups: [RESAMPLES, m]."""
-    names, which = np.unique(groups, return_inverse=True)
-    rng = generator(seed, stream=Stream.BOOTSTRAP)
-    counts = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
-    return np.asarray(counts[:, which.ravel()], dtype=np.int64)
-
-
-def _quantile(values: Floats, level: float) -> float:
-    """An order statistic, so that infinite replicas are never averaged."""
-    return float(np.quantile(values, level, method="inverted_cdf"))
