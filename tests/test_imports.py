@@ -15,7 +15,7 @@ ROOT = Path(maskov.__file__).parent
 ORDER = [
     ["errors", "quantities", "rooms"],
     ["randomness", "protocols", "results"],
-    ["laws", "schedules", "texts"],
+    ["laws", "schedules", "survival", "texts"],
     ["conformance"],
     ["models"],
     ["glauber"],

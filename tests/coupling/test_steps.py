@@ -86,7 +86,7 @@ def test_gumbel_marginal_by_frequency() -> None:
 
 
 def test_gumbel_keeps_the_tail_that_float32_loses() -> None:
-    """A token 18 nats down among 30,522: 18.6 hits are expected in 40,000 draws; float32 with clamps sees almost none."""
+    """A token 18 nats down among 30,522: 18.6 hits are expected in 40,000 draws; clamped float32 sees almost none."""
     v, gap, size = 30_522, 18.0, 40_000
     p = np.exp(-gap) * (v - 1)
     tail = 1 - 1 / (1 + p)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from maskov.cli.options import json_option, quiet_option, seed_option
+
 EXAMPLE = """\b
 Examples:
   maskov identify --law 'product?sites=64&gap=0.3&weight=0.3' --schedule hide:1 --against 0.5
@@ -18,9 +20,9 @@ Examples:
 )
 @click.option("--epsilon", "epsilons", multiple=True, type=float, metavar="E", help="Excess loss in nats; repeatable.")
 @click.option("--against", metavar="LAMBDA", help="P(Z = 1) under q, or all K weights with commas.  [weight + 0.05]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed, where a law must be sampled.")
-@click.option("--json", "json_target", metavar="FILE|-", help="Write one record to FILE, or to stdout with -.")
-@click.option("--quiet", is_flag=True, help="No warnings on stderr.")
+@seed_option
+@json_option
+@quiet_option
 def command(
     law_text: str,
     spec: str,
@@ -31,20 +33,13 @@ def command(
     quiet: bool,
 ) -> None:
     """Decomposition, modulus, tensorisation and bridge of LAW under the mask schedule SPEC."""
+    from maskov.cli.output import finish
     from maskov.identifiability.identify import EPSILONS, identify
 
-    found = identify(law_text, spec, read_weights(against), epsilons or EPSILONS, seed=seed)
-    if json_target is not None:
-        from maskov.report.record import make_record, write_record
-
-        inputs = {"law": law_text, "schedule": spec, "against": found.against, "seed": seed}
-        inputs["epsilons"] = list(epsilons or EPSILONS)
-        write_record(make_record("identify", inputs, found.to_dict(), list(found.warnings)), json_target)
-    if json_target != "-":
-        click.echo(found.table())
-    if not quiet:
-        for text in found.warnings:
-            click.echo(f"warning: {text}", err=True)
+    levels = epsilons or EPSILONS
+    found = identify(law_text, spec, read_weights(against), levels, seed=seed)
+    inputs = {"law": law_text, "schedule": spec, "against": found.against, "epsilons": list(levels), "seed": seed}
+    finish("identify", inputs, found, json_target, quiet, text=found.table(), warnings=found.warnings)
 
 
 def read_weights(text: str | None) -> float | list[float] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from maskov.cli.options import json_option, quiet_option
+
 EXAMPLE = """\b
 Example:
   maskov schedule bert mae uniform cosine 'uniform:0.3,0.8' '0.95*bert+0.05*full' --length 512
@@ -18,17 +20,12 @@ Forms (rates are hidden fractions):
 @click.command("schedule", epilog=EXAMPLE, short_help="Law of the visible count of mask schedules, side by side.")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @click.option("--length", type=int, required=True, metavar="N", help="Number of sites.")
-@click.option("--json", "json_target", metavar="FILE|-", help="Write one record to FILE, or to stdout with -.")
-@click.option("--quiet", is_flag=True, help="Print nothing but what was asked for.")
+@json_option
+@quiet_option
 def command(specs: tuple[str, ...], length: int, json_target: str | None, quiet: bool) -> None:
     """Law of the visible count of each SPEC at N sites: v_min, mean, full-mask and low-visibility mass."""
+    from maskov.cli.output import finish
     from maskov.schedules import compare_schedules
 
     table = compare_schedules(specs, length)
-    if json_target is not None:
-        from maskov.report.record import make_record, write_record
-
-        inputs = {"schedules": list(specs), "length": length}
-        write_record(make_record("schedule", inputs, table.to_dict(), []), json_target)
-    if json_target != "-":
-        click.echo(table.table())
+    finish("schedule", {"schedules": list(specs), "length": length}, table, json_target, quiet, text=table.table())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.coupling.pairs import make_pairs
+from maskov.coupling.pairs import choose_pairs
 from maskov.coupling.run import Meetings, run_pairs
 from maskov.coupling.steps import COUPLINGS
 from maskov.coupling.total_variation import LagBound, lag_bound
@@ -73,8 +73,7 @@ class CouplingResult(Result):
 def _number(q: Estimate | Bound) -> str:
     if isinstance(q, Bound):
         return f">= {q.value:.4g}"
-    low, high = q.interval or (math.nan, math.nan)
-    return f"{q.value:.4g}" + (f" ({low:.4g} to {high:.4g})" if low == low else "")
+    return f"{q.value:.4g}" + (f" ({q.interval[0]:.4g} to {q.interval[1]:.4g})" if q.interval else "")
 
 
 def _sentence(c: CoupleCell) -> str:
@@ -105,7 +104,7 @@ def meeting_times(
 
     model: ``Conditionals`` with a codec; pairs: texts or states to pair up, or 2-tuples of them, None for a law's worst
     case; temperatures: > 0, all run together; coupling: "maximal", "uniform" or "gumbel"; n_pairs: how many, each with
-    its own stream; starts: see ``make_pairs``; max_steps: default 20 n log n, at least 1,000; lag: also bound the
+    its own stream; starts: see ``choose_pairs``; max_steps: default 20 n log n, at least 1,000; lag: also bound the
     distance to stationarity with lagged chains [Biswas, Jacob & Vanetti 2019]. Raises ``InputError``.
 
     >>> from maskov.models import load
@@ -116,7 +115,7 @@ def meeting_times(
     values = check_temperatures(temperatures)
     if coupling not in COUPLINGS:
         raise InputError("coupling", expected="one of " + ", ".join(COUPLINGS), came=repr(coupling))
-    kind, chosen = make_pairs(model, pairs, n_pairs, starts, clamp, seed)
+    kind, chosen = choose_pairs(model, pairs, n_pairs, starts, clamp, seed)
     n = max(len(pair.first.free) for pair in chosen)
     longest = _check_steps(max_steps, n)
     found = run_pairs(model, chosen, values, coupling, longest, seed, progress)

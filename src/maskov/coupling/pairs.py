@@ -29,7 +29,7 @@ class _Start(NamedTuple):
     clamp: str | None
 
 
-def make_pairs(
+def choose_pairs(
     model: Any, texts: Sequence[Any] | None, count: int | None, starts: str, clamp: str | None, seed: int
 ) -> tuple[str, list[Pair]]:
     """The kind of start taken, and ``count`` pairs of starts (default: one per text, 16 at most; 100 on a law).
@@ -170,3 +170,10 @@ def _symbol(model: Any, text: str) -> int:
     """A law's states are written whole: its symbol is read from a state of that symbol alone."""
     joint = text * model.n_sites if len(text) == 1 else ",".join([text] * model.n_sites)
     return int(model.encode(joint).tokens[0])
+
+
+def make_pairs(
+    model: Any, texts: Sequence[Any] | None, count: int | None, starts: str, clamp: str | None, seed: int
+) -> list[Pair]:
+    """``count`` pairs of starts; see ``choose_pairs``."""
+    return choose_pairs(model, texts, count, starts, clamp, seed)[1]

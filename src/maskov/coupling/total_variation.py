@@ -23,7 +23,8 @@ _POINTS = 60
 class LagBound:
     """An estimate of an upper bound on TV(law of x_t, stationary law): E max(0, ⌈(T − L − t)/L⌉), T the meeting time.
 
-    lag: L; steps: t; bound, stderr: of the mean over replicas; censored: replicas that had not met, which make the
+    lag: L; steps: t; bound, stderr: of the mean over replicas; lower, upper: 95 %, the upper end at least that of "none
+    of m replicas", since a curve of zeros has no error of its own; censored: replicas that had not met, which make the
     curve too low: it is an upper bound only where this is 0.
     """
 
@@ -31,6 +32,8 @@ class LagBound:
     steps: tuple[int, ...]
     bound: tuple[float, ...]
     stderr: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
     censored: int
 
 
@@ -48,6 +51,10 @@ def lag_bound(
 
     Both chains begin at the same start, so the bound is on TV between the chain from that start and its stationary law
     (over several starts: of the mixture). temperatures: of every bound; the result has one per temperature.
+
+    The bound holds for the mean, and rare replicas can carry it: where a chain all but never leaves a basin, two chains
+    that start in it meet at once, and a finite sample sees a curve far too low. Hold it against the meeting times of
+    far starts, and raise ``lag`` until the curve no longer changes.
     """
     if lag < 1:
         raise InputError("lag", expected="at least 1 step", came=str(lag))
@@ -77,10 +84,11 @@ def _curve(beyond: NDArray[np.float64], met: NDArray[np.bool_], lag: int) -> Lag
     grid = np.unique(np.rint(np.geomspace(1, max(beyond.max() + 1, 2), _POINTS)).astype(np.int64) - 1)
     terms = excess(beyond, grid, lag)
     m = len(beyond)
-    stderr = terms.std(axis=1, ddof=1) / np.sqrt(m) if m > 1 else np.full(len(grid), np.nan)
-    return LagBound(
-        lag, tuple(grid.tolist()), tuple(terms.mean(axis=1).tolist()), tuple(stderr.tolist()), int((~met).sum())
-    )
+    mean = terms.mean(axis=1)
+    stderr = terms.std(axis=1, ddof=1) / np.sqrt(m) if m > 1 else np.full(len(grid), np.inf)
+    lower, upper = np.maximum(mean - 1.96 * stderr, 0), np.maximum(mean + 1.96 * stderr, 1 - 0.025 ** (1 / m))
+    t, bound, error, low, high = (tuple(values.tolist()) for values in (grid, mean, stderr, lower, upper))
+    return LagBound(lag, t, bound, error, low, high, censored=int((~met).sum()))
 
 
 def excess(beyond: NDArray[np.float64], grid: NDArray[np.int64], lag: int) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""The only loop: draw the randomness of a chunk, then apply the deterministic update step by step."""
+"""The loop: draw the randomness of a chunk, then apply the deterministic update step by step."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from maskov.glauber.chains import Chains, buckets
 from maskov.glauber.draw import Drawn, draw_tokens
 from maskov.protocols import Conditionals, Tokens
-from maskov.randomness import Draws, choose_site, draws
+from maskov.randomness import uniforms, words
 
 SERIES = ("changed", "stay", "entropy", "production", "production_raw")
 
@@ -28,7 +28,8 @@ class Chunk(NamedTuple):
     """The outcome of consecutive steps start + 1 … stop of all chains.
 
     states: int64 [B, L_max] after the last step; changes: int32 [m, 5] rows (chain, step − start, site, old, new) in
-    order of step, then chain; series: name → float64 [windows, B] means over ``window`` steps; forwards: rows evaluated.
+    order of step, then chain; series: name → float64 [windows, B] means over ``window`` steps;
+    forwards: rows evaluated.
     """
 
     start: int
@@ -37,6 +38,86 @@ class Chunk(NamedTuple):
     changes: NDArray[np.int32]
     series: dict[str, NDArray[np.float64]]
     forwards: int
+
+
+class Bucket(NamedTuple):
+    """Chains of one length over one span of T steps, and their innovations.
+
+    members: int64 [B] chain indices; block: int64 [B, L] states, changed in place; sites: int64 [B, T] columns;
+    u: [B, T] uniforms of the token draws; temperatures: [B]; n_sites: [B].
+    """
+
+    members: Tokens
+    block: Tokens
+    sites: Tokens
+    u: NDArray[np.float64]
+    temperatures: NDArray[np.float64]
+    n_sites: Tokens
+
+
+class Recorder:
+    """The numbers of each step of one span, and its changes.
+
+    Every step has its own place, so that a window's sum does not depend on the order in which an engine got there.
+    """
+
+    def __init__(self, chains: int, steps: int, window: int) -> None:
+        self.steps, self.window = steps, window
+        self.stay, self.entropy, self.log_old = (np.zeros((chains, steps)) for _ in range(3))
+        self.rows: list[NDArray[np.int64]] = []
+        self.rises: list[NDArray[np.float64]] = []
+
+    def add(self, t: int, members: Tokens, info: StepInfo) -> None:
+        """Record step t (from 0) of the chains ``members``."""
+        d = info.drawn
+        self.stay[members, t], self.entropy[members, t], self.log_old[members, t] = d.stay, d.entropy, d.log_old
+        moved = np.flatnonzero(info.old != info.new)
+        if moved.size:
+            step, rise = np.full(moved.size, t + 1), (d.log_new - d.log_old)[moved]
+            self.add_changes(np.stack([members, *info[:3]])[:, moved], step, rise)
+
+    def add_changes(self, what: Tokens, step: Tokens, rise: NDArray[np.float64]) -> None:
+        """Record m changes, in any order.
+
+        what: int64 [4, m] (chain, site, old, new); step: int64 [m] from 1; rise: [m], log p(new) − log p(old).
+        """
+        self.rows.append(np.stack([what[0], step, *what[1:]], axis=1))
+        self.rises.append(rise)
+
+    def finish(self) -> tuple[NDArray[np.int32], dict[str, NDArray[np.float64]]]:
+        """The changes in order of step, then chain; and the window means, of which the last may be shorter."""
+        rows = np.concatenate([np.empty((0, 5), dtype=np.int64), *self.rows])
+        rises = np.concatenate([np.empty(0), *self.rises])
+        order = np.lexsort((rows[:, 0], rows[:, 1]))
+        rows, rises = rows[order], rises[order]
+        changed, raw = self._totals(rows, None), self._totals(rows, rises)
+        sums = (changed, self._sums(self.stay), self._sums(self.entropy), self._sums(-self.entropy - self.log_old), raw)
+        counts = np.minimum(self.window, self.steps - self.window * np.arange(len(changed)))[:, None]
+        return rows.astype(np.int32), {name: value / counts for name, value in zip(SERIES, sums, strict=True)}
+
+    def _sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        windows = -(-self.steps // self.window)
+        if windows * self.window > self.steps:
+            values = np.pad(values, ((0, 0), (0, windows * self.window - self.steps)))
+        return np.ascontiguousarray(values.reshape(-1, windows, self.window).sum(axis=2).T)
+
+    def _totals(self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        windows, chains = -(-self.steps // self.window), len(self.stay)
+        cell = (rows[:, 1] - 1) // self.window * chains + rows[:, 0]
+        return np.bincount(cell, weights, windows * chains).reshape(windows, chains).astype(np.float64)
+
+
+class Engine(Protocol):
+    """A way to run a span of a bucket: the trajectory is the same for all, the work is not."""
+
+    @property
+    def span_updates(self) -> int:
+        """Site updates for which innovations are drawn at once: bounds memory, changes no number."""
+        ...
+
+    def run(self, bucket: Bucket, recorder: Recorder) -> int:
+        """Apply the span's steps to ``bucket.block``; the number of model rows evaluated."""
+        ...
 
 
 def step(
@@ -53,59 +134,80 @@ def step(
     return StepInfo(sites, old, drawn.tokens, drawn)
 
 
-class _Recorder:
-    """Collects the changes and the window sums of one chunk."""
+class PlainEngine:
+    """Every step of every chain is one row of the model."""
 
-    def __init__(self, chains: int, steps: int, window: int) -> None:
-        self.window = window
-        self.sums = np.zeros((len(SERIES), -(-steps // window), chains))
-        self.rows: list[NDArray[np.int32]] = []
+    span_updates = 1 << 20
 
-    def add(self, t: int, members: Tokens, info: StepInfo) -> None:
-        """Record step t (from 0) of the chains ``members``."""
-        moved = np.flatnonzero(info.old != info.new)
-        if moved.size:
-            row = np.stack(
-                [members[moved], np.full(moved.size, t + 1), info.sites[moved], info.old[moved], info.new[moved]],
-                axis=1,
-            )
-            self.rows.append(row.astype(np.int32))
-        d = info.drawn
-        values = (info.old != info.new, d.stay, d.entropy, -d.entropy - d.log_old, d.log_new - d.log_old)
-        for k, value in enumerate(values):
-            self.sums[k, t // self.window, members] += value
+    def __init__(self, model: Conditionals) -> None:
+        self.model = model
 
-    def changes(self) -> NDArray[np.int32]:
-        """All changes in order of step, then chain."""
-        rows = np.concatenate(self.rows) if self.rows else np.empty((0, 5), dtype=np.int32)
-        return np.ascontiguousarray(rows[np.lexsort((rows[:, 0], rows[:, 1]))])
-
-    def means(self, steps: int) -> dict[str, NDArray[np.float64]]:
-        """Window means; the last window may be shorter."""
-        counts = np.minimum(self.window, steps - self.window * np.arange(self.sums.shape[1]))[:, None]
-        return {name: self.sums[k] / counts for k, name in enumerate(SERIES)}
+    def run(self, bucket: Bucket, recorder: Recorder) -> int:
+        """Step by step, all chains of the bucket in one batch."""
+        sites, u = np.ascontiguousarray(bucket.sites.T), np.ascontiguousarray(bucket.u.T)
+        for t in range(len(sites)):
+            recorder.add(t, bucket.members, step(self.model, bucket.block, sites[t], bucket.temperatures, u[t]))
+        return int(sites.size)
 
 
 def run_chunk(
-    model: Conditionals, chains: Chains, states: Tokens, seed: int, start: int, stop: int, window: int
+    model: Conditionals,
+    chains: Chains,
+    states: Tokens,
+    seed: int,
+    start: int,
+    stop: int,
+    window: int,
+    engine: Engine | None = None,
 ) -> Chunk:
-    """Steps start + 1 … stop of every chain, bucket by bucket; the draws depend on (seed, chain number, step) only."""
-    states = states.copy()
-    innovations = draws(seed, chains.ids, start, stop - start)
-    recorder = _Recorder(chains.count, stop - start, window)
+    """Steps start + 1 … stop of every chain, bucket by bucket; the draws depend on (seed, chain number, step) only.
+
+    engine: how; default plain.
+    """
+    engine = engine or PlainEngine(model)
+    states, changes, series, forwards, first = states.copy(), [], [], 0, start
+    while first < stop:
+        last = min(stop, first + window * max(1, engine.span_updates // (window * chains.count)))
+        recorder = Recorder(chains.count, last - first, window)
+        forwards += _run_span(engine, chains, states, seed, first, recorder)
+        rows, means = recorder.finish()
+        rows[:, 1] += first - start
+        changes.append(rows)
+        series.append(means)
+        first = last
+    joined = {name: np.concatenate([means[name] for means in series]) for name in SERIES}
+    return Chunk(start, stop, states, np.concatenate(changes), joined, forwards)
+
+
+def _run_span(engine: Engine, chains: Chains, states: Tokens, seed: int, start: int, recorder: Recorder) -> int:
+    forwards = 0
     for members in buckets(chains.lengths):
         length = chains.lengths[members[0]]
         block = np.ascontiguousarray(states[members, :length])
-        _run_bucket(model, chains, members, block, innovations, recorder)
+        sites, u = _innovations(chains, members, seed, start, recorder.steps)
+        bucket = Bucket(members, block, sites, u, chains.temperatures[members], chains.n_sites[members])
+        forwards += engine.run(bucket, recorder)
         states[members, :length] = block
-    forwards = (stop - start) * chains.count
-    return Chunk(start, stop, states, recorder.changes(), recorder.means(stop - start), forwards)
+    return forwards
 
 
-def _run_bucket(
-    model: Conditionals, chains: Chains, members: Tokens, block: Tokens, innovations: Draws, recorder: _Recorder
-) -> None:
-    free, n, temperatures = chains.free[members], chains.n_sites[members], chains.temperatures[members]
-    for t in range(len(innovations.site)):
-        sites = choose_site(innovations.site[t, members], free, n)
-        recorder.add(t, members, step(model, block, sites, temperatures, innovations.token[t, members]))
+def _innovations(
+    chains: Chains, members: Tokens, seed: int, start: int, count: int
+) -> tuple[Tokens, NDArray[np.float64]]:
+    """Columns and token uniforms of the members, each [B, count]; temperatures that read one stream share its draws."""
+    sites, u = np.empty((len(members), count), dtype=np.int64), np.empty((len(members), count))
+    for c in np.unique(chains.ids[members]):
+        raw = words(seed, int(c), start, count)
+        site, token = uniforms(raw[:, 0]), uniforms(raw[:, 1])
+        for k in np.flatnonzero(chains.ids[members] == c):
+            b = members[k]
+            # One row for all steps: this chain's free sites.
+            sites[k] = choose_site_of(site, chains.free[b, : chains.n_sites[b]])
+            u[k] = token
+    return sites, u
+
+
+def choose_site_of(u: NDArray[np.float64], free: Tokens) -> Tokens:
+    """Columns that ``choose_site`` gives one chain at many steps. u: [T]; free: int64 [n]. Result: int64 [T]."""
+    n = len(free)
+    return free[np.minimum((u * n).astype(np.int64), n - 1)]

@@ -14,6 +14,7 @@ import numpy as np
 from maskov.errors import InputError, Interrupted, StoreError
 from maskov.glauber.chains import Chains, arrange, check_temperatures
 from maskov.glauber.engine import run_chunk
+from maskov.glauber.lazy import ENGINES
 from maskov.glauber.manifest import Manifest, versions
 from maskov.glauber.store import Store, create, open_store, start_crc
 from maskov.glauber.trace import Trace
@@ -21,7 +22,7 @@ from maskov.protocols import State
 
 
 class Progress(NamedTuple):
-    """How far a run is: steps done and wanted (of every chain), site updates and model rows evaluated so far."""
+    """How far a run is: steps done and wanted (of every chain); site updates and model rows evaluated by this call."""
 
     step: int
     steps: int
@@ -50,6 +51,7 @@ def glauber(
     chunk_steps: int | None = None,
     command: str = "",
     progress: Callable[[Progress], None] | None = None,
+    engine: str = "auto",
 ) -> Trace:
     """Single-site Glauber dynamics with uniform random sites, all temperatures in one batch.
 
@@ -60,7 +62,8 @@ def glauber(
     None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain (a sweep is
     the largest n of the starts); chains: per temperature, default one per start; out: path of a new store, None for memory;
     clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists; window: steps per entry of
-    a series. Raises ``InputError`` on unusable input, ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
+    a series; engine: "lazy" remembers what it has evaluated and skips waiting times, "plain" evaluates every step, "auto"
+    chooses; the trajectory is the same. Raises ``InputError`` on unusable input, ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
 
     >>> from maskov.laws import law
     >>> trace = glauber(law("curie-weiss?sites=6&beta=0.5"), [State(np.zeros(6, int), np.arange(6))], steps=20)
@@ -68,6 +71,7 @@ def glauber(
     (20, (6,))
     """
     temperatures = check_temperatures(temperature)
+    _check_engine(engine)
     states, labels = encode_starts(model, starts, clamp)
     arranged = arrange(states, temperatures, chains)
     total = _total_steps(steps, sweeps, int(arranged.n_sites.max()))
@@ -92,7 +96,7 @@ def glauber(
         if resume and out is not None and os.path.exists(out)
         else create(out, arranged, manifest)
     )
-    advance(model, store, arranged, total, progress)
+    advance(model, store, arranged, total, progress, engine)
     return Trace(store)
 
 
@@ -113,19 +117,28 @@ def _continue(out: str | os.PathLike[str], manifest: Manifest) -> Store:
 
 
 def advance(
-    model: Any, store: Store, chains: Chains, steps: int, progress: Callable[[Progress], None] | None = None
+    model: Any,
+    store: Store,
+    chains: Chains,
+    steps: int,
+    progress: Callable[[Progress], None] | None = None,
+    engine: str = "auto",
 ) -> None:
-    """Run the chunks that a store lacks up to ``steps``; Ctrl-C or SIGTERM finishes the chunk and raises ``Interrupted``."""
+    """Run the chunks that a store lacks up to ``steps``.
+
+    Ctrl-C or SIGTERM finishes the chunk and raises ``Interrupted``.
+    """
     states = Trace(store)._boundary(len(store.manifest.chunks)).copy()
-    done = store.manifest.complete_steps
+    done = first = store.manifest.complete_steps
+    loop, forwards = ENGINES[engine](model), 0
     with _interrupts() as stopped:
         while done < steps:
             stop = min(steps, done - done % store.manifest.chunk_steps + store.manifest.chunk_steps)
-            chunk = run_chunk(model, chains, states, store.manifest.seed, done, stop, store.manifest.window)
+            chunk = run_chunk(model, chains, states, store.manifest.seed, done, stop, store.manifest.window, loop)
             store.append(chunk)
-            states, done = chunk.states, stop
+            states, done, forwards = chunk.states, stop, forwards + chunk.forwards
             if progress is not None:
-                progress(Progress(done, steps, done * chains.count, done * chains.count))
+                progress(Progress(done, steps, (done - first) * chains.count, forwards))
             if stopped.is_set() and done < steps:
                 raise Interrupted(
                     done,
@@ -207,6 +220,11 @@ def _total_steps(steps: int | None, sweeps: float | None, n: int) -> int:
         came = f"{steps if steps is not None else sweeps}"
         raise InputError("length of the run", expected="1 to 2^53 steps", came=came)
     return round(wanted)
+
+
+def _check_engine(engine: str) -> None:
+    if engine not in ENGINES:
+        raise InputError("engine", expected="one of " + ", ".join(ENGINES), came=repr(engine))
 
 
 def _check_seed(seed: int) -> int:

@@ -41,8 +41,8 @@ def crc(*arrays: NDArray[Any]) -> int:
 
 
 def start_crc(chains: Chains) -> int:
-    """A number that two sets of starts share only when their tokens and free sites are the same."""
-    return crc(chains.tokens, chains.free, chains.n_sites)
+    """A number that two arrangements share only when tokens, free sites, temperatures and stream numbers agree."""
+    return crc(*chains)
 
 
 class Store:
@@ -74,16 +74,15 @@ class Store:
                 f"{self.path}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY
             ) from error
 
-    def checked(self, name: str, values: NDArray[Any], expected: int) -> NDArray[Any]:
-        """``values`` if their CRC-32 is the manifest's."""
-        if crc(values) != expected:
+    def checked(self, name: str, *values: NDArray[Any], expected: int) -> None:
+        """``StoreError`` unless the CRC-32 of the values is the manifest's."""
+        if crc(*values) != expected:
             raise StoreError(
                 f"{self.path}/{name}",
                 expected="data that match the manifest",
                 came="other data (damaged or missing)",
                 remedy=_REMEDY,
             )
-        return values
 
     def append(self, chunk: Chunk) -> None:
         """Store one chunk: data first, then the manifest."""

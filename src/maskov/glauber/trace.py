@@ -14,7 +14,7 @@ from maskov.errors import InputError
 from maskov.glauber.chains import Chains
 from maskov.glauber.engine import SERIES
 from maskov.glauber.manifest import Manifest
-from maskov.glauber.store import Store, crc, open_store
+from maskov.glauber.store import Store, open_store
 from maskov.protocols import State, Tokens
 
 
@@ -41,7 +41,7 @@ class Trace:
         self.store = store
         self._changes = lru_cache(maxsize=8)(self._read_changes)
         self._boundary = lru_cache(maxsize=16)(self._read_boundary)
-        self._starts: list[State] | None = None
+        self._chains: Chains | None = None
 
     @property
     def manifest(self) -> Manifest:
@@ -61,12 +61,12 @@ class Trace:
     @property
     def temperatures(self) -> NDArray[np.float64]:
         """Temperature of each chain: [B]."""
-        return self.store.read("temperature").astype(np.float64)
+        return self.chains().temperatures
 
     @property
     def chain_ids(self) -> Tokens:
         """Number of each chain's random stream: [B]."""
-        return self.store.read("chain_id").astype(np.int64)
+        return self.chains().ids
 
     @property
     def n_chains(self) -> int:
@@ -76,31 +76,32 @@ class Trace:
     @property
     def starts(self) -> list[State]:
         """x_0 of each chain."""
-        if self._starts is None:
-            lengths, n, free = (self.store.read(k) for k in ("length", "n_sites", "free"))
-            rows = self._boundary(0)
-            self._starts = [
-                State(rows[b, : lengths[b]].copy(), free[b, : n[b]].astype(np.int64)) for b in range(self.n_chains)
-            ]
-        return self._starts
+        chains = self.chains()
+        return [State(*(part.copy() for part in chains.state(b))) for b in range(chains.count)]
 
     def chains(self) -> Chains:
         """The chains as the engine takes them."""
-        names = ("length", "free", "n_sites", "temperature", "chain_id")
-        return Chains(self._boundary(0), *(self.store.read(name) for name in names))
+        if self._chains is None:
+            names = ("length", "free", "n_sites", "temperature", "chain_id")
+            parts = (self.store.read(name) for name in names)
+            found = Chains(self.store.read("state", 0).astype(np.int64), *parts)
+            # A file that is gone reads as fill values, so every array of the start stands behind one sum.
+            self.store.checked("the arrays of the start", *found, expected=self.manifest.start_crc)
+            self._chains = found
+        return self._chains
 
     def _read_boundary(self, k: int) -> Tokens:
+        if k == 0:
+            return self.chains().tokens
         values = self.store.read("state", k)
-        if k > 0:
-            self.store.checked("state", values, self.manifest.chunks[k - 1].state_crc)
-        states = values.astype(np.int64)
-        if k == 0 and crc(states, self.store.read("free"), self.store.read("n_sites")) != self.manifest.start_crc:
-            self.store.checked("state", values, -1)
-        return states
+        self.store.checked("state", values, expected=self.manifest.chunks[k - 1].state_crc)
+        return values.astype(np.int64)
 
     def _read_changes(self, k: int) -> NDArray[np.int32]:
         name = f"changes/{k:06d}"
-        return self.store.checked(name, self.store.read(name), self.manifest.chunks[k].changes_crc)
+        rows = self.store.read(name)
+        self.store.checked(name, rows, expected=self.manifest.chunks[k].changes_crc)
+        return rows
 
     def _rows_at(self, step: int) -> Tokens:
         if not 0 <= step <= self.steps:
@@ -121,7 +122,7 @@ class Trace:
 
     def states_at(self, step: int) -> list[Tokens]:
         """x_t of every chain: B arrays int64 [L_b]."""
-        rows, lengths = self._rows_at(step), self.store.read("length")
+        rows, lengths = self._rows_at(step), self.chains().lengths
         return [rows[b, : lengths[b]] for b in range(self.n_chains)]
 
     def state(self, chain: int, step: int) -> Tokens:
@@ -152,8 +153,7 @@ class Trace:
         first = 0
         for chunk in self.manifest.chunks:
             part = slice(first // self.window, -(-chunk.stop // self.window))
-            if crc(*(values[name][part] for name in SERIES)) != chunk.series_crc:
-                self.store.checked("series", np.empty(0), -1)
+            self.store.checked("series", *(values[name][part] for name in SERIES), expected=chunk.series_crc)
             first = chunk.stop
         return values
 

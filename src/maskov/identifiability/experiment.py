@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from maskov.errors import InputError
 from maskov.identifiability.counting import CountModes
+from maskov.identifiability.log_space import group_logsumexp
 from maskov.identifiability.modes import ModeLaw, mode_table
 from maskov.identifiability.residual import log_mode_overlap
 from maskov.schedules import Schedule
@@ -24,6 +25,7 @@ MARGIN = 64.0  # nats below the peak at which a row can't matter, with room for 
 MOST_SET_ROWS = 12_000_000
 EAGER_ROWS = 1_000_000
 THINNED = 1000
+MERGED = 64
 
 
 class Links(NamedTuple):
@@ -173,7 +175,21 @@ def _code(visible: NDArray[np.bool_]) -> int:
 
 
 def _possible(table: Floats) -> Floats:
-    return table[(table > -np.inf).any(axis=1)]
+    return merge_rows(table[(table > -np.inf).any(axis=1)])
+
+
+def merge_rows(table: Floats) -> Floats:
+    """Outcomes with the same posterior as one: [rows, K] → [fewer, K].
+
+    Log-ratios of modes that agree to 1e-7 count as the same. Masses are added mode by mode, so what is lost is of second
+    order in that difference, 1e-15.
+    """
+    if len(table) < MERGED:
+        return table
+    ratios = np.round(np.maximum(table - table.max(axis=1, keepdims=True), -1e4), 7)
+    order = np.lexsort(ratios.T)
+    fresh = np.flatnonzero(np.append(True, (np.diff(ratios[order], axis=0) != 0).any(axis=1)))
+    return table if len(fresh) > len(table) / 2 else group_logsumexp(table[order], fresh.astype(np.int64))
 
 
 def _check_rows(V: int, codes: Iterable[int]) -> None:

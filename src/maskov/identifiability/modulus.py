@@ -14,18 +14,19 @@ with
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
+from scipy.optimize import minimize
 
 from maskov.errors import InputError
 from maskov.identifiability.discrepancy import log_joint_discrepancy
 from maskov.identifiability.experiment import Experiment
 
 Floats = NDArray[np.float64]
-EDGE = 1 - 1e-12
+NEXT_TO_EDGE = -math.log(1e-12)
 
 
 class Witness(NamedTuple):
@@ -57,41 +58,59 @@ def full_mask_bound(epsilon: float, full_mask_mass: float) -> float:
 
 
 class Ray:
-    """D_μ(p ‖ q_{w + s·direction}) along one direction [K] (sum 0), each s evaluated once; it grows with s."""
+    """D_μ(p ‖ q_{w + s·direction}) along one direction [K] (sum 0), each point evaluated once; it grows with s.
+
+    Points are u = log(s/(edge − s)), edge the s at which a weight is 0: log D is close to 2u at one end and to log u at
+    the other, so that secants hit.
+    """
 
     def __init__(self, experiment: Experiment, direction: Floats) -> None:
         self.experiment, self.direction = experiment, direction
         falling = direction < 0
-        self.edge = float((experiment.weights[falling] / -direction[falling]).min()) * EDGE
+        self.edge = float((experiment.weights[falling] / -direction[falling]).min())
         self._known: dict[float, float] = {}
 
-    def log_discrepancy(self, log_s: float) -> float:
-        """log D_μ at s."""
-        if log_s not in self._known:
+    def _length(self, u: float) -> float:
+        return float(self.edge / (1 + np.exp(-u)))
+
+    def log_discrepancy(self, u: float) -> float:
+        """log D_μ at the point u."""
+        if u not in self._known:
             w = self.experiment.weights
-            self._known[log_s] = log_joint_discrepancy(self.experiment, w, w + np.exp(log_s) * self.direction)
-        return self._known[log_s]
+            self._known[u] = log_joint_discrepancy(self.experiment, w, w + self._length(u) * self.direction)
+        return self._known[u]
 
     def furthest(self, epsilon: float) -> float:
         """The largest s with D_μ ≤ ε, up to the edge of the simplex."""
-        at_edge = self.log_discrepancy(float(np.log(self.edge)))
+        at_edge = self.log_discrepancy(NEXT_TO_EDGE)
         if at_edge == -np.inf or (epsilon > 0 and at_edge <= np.log(epsilon)):
-            return self.edge / EDGE
+            return self.edge
         low, high = self._bracket(np.log(epsilon)) if epsilon > 0 else (-np.inf, -np.inf)
-        if low == -np.inf:
-            return 0.0
-        target = np.log(epsilon)
-        root = brentq(lambda log_s: self.log_discrepancy(log_s) - target, low, high, xtol=1e-11, rtol=1e-11)
-        return float(np.exp(root))
+        return 0.0 if low == -np.inf else self._length(self._root(float(np.log(epsilon)), low, high))
+
+    def _root(self, target: float, low: float, high: float) -> float:
+        """The u in the bracket with log D = target: secant steps, halved where they leave the bracket."""
+        before, at = low, high
+        for _ in range(200):
+            rise = self.log_discrepancy(at) - self.log_discrepancy(before)
+            following = at + (target - self.log_discrepancy(at)) * (at - before) / rise if rise != 0 else low
+            if not low < following < high:
+                following = (low + high) / 2
+            before, at = at, following
+            low, high = (at, high) if self.log_discrepancy(at) <= target else (low, at)
+            miss = abs(self.log_discrepancy(at) - target)
+            if miss < 1e-12 * max(1.0, abs(target)) or min(abs(at - before), high - low) < 1e-11:
+                break
+        return at
 
     def _bracket(self, target: float) -> tuple[float, float]:
-        """Known points on both sides of the target; new ones where needed, guessed from D ~ s²."""
+        """Known points on both sides of the target; new ones where needed, guessed from log D ~ 2u below 0."""
         high = min(x for x, value in self._known.items() if value > target)
         while not any(value <= target for value in self._known.values()):
             if high < -80:
                 return -np.inf, high
             step = (self.log_discrepancy(high) - target) / 2
-            guess = high - max(step, 0.0) - 0.2
+            guess = min(0.0, high - max(step, 0.0) - 0.2)
             if self.log_discrepancy(guess) > target:
                 high = guess
         low = max(x for x, value in self._known.items() if value <= target)

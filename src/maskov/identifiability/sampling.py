@@ -114,6 +114,13 @@ def sampled_experiment(
     return _grouped(law.weights, table, starts, counts, np.log(sizes / size), schedule, N)
 
 
+def sampled_rows(law: ModeLaw, count: int, rng: np.random.Generator, size: int) -> Floats:
+    """Drawn outcomes on uniformly drawn sets of ``count`` sites, as rows of one group: [size, K]."""
+    proposal = tilted_proposal(law)
+    visible = random_subsets(law.n_sites, np.full(size, count), rng)
+    return _rows(law, proposal, proposal.sample(rng, size), visible) - np.log(size)
+
+
 def _grouped(
     weights: Any, table: Floats, starts: Any, counts: NDArray[np.int64], log_mass: Floats, schedule: Schedule, N: int
 ) -> Experiment:

@@ -16,7 +16,7 @@ from maskov.identifiability.experiment import Experiment, count_experiment, set_
 from maskov.identifiability.log_quantities import LogEstimate, LogExact
 from maskov.identifiability.modes import check_weights
 from maskov.identifiability.residual import log_mode_overlap
-from maskov.identifiability.sampling import REPLICATES, sampled_counts, sampled_experiment
+from maskov.identifiability.sampling import REPLICATES, sampled_counts, sampled_experiment, sampled_rows
 from maskov.quantities import mean_estimate
 from maskov.randomness import Stream, generator
 from maskov.schedules import Schedule, UniformRate, VisibleCount
@@ -121,7 +121,7 @@ def _count_mmse(model: CountModes, v: int) -> float:
 
 def _enumerated_curve(seen: View, counts: NDArray[np.int64]) -> list[tuple[int, LogExact | LogEstimate]]:
     try:
-        everything = set_experiment(seen.law, UniformRate())
+        everything = _every_set(seen)
     except InputError:
         return []
     values = mmse(everything)
@@ -132,17 +132,23 @@ def _enumerated_curve(seen: View, counts: NDArray[np.int64]) -> list[tuple[int, 
     return [(v, LogExact.of(float(value))) for v, value in by_count.items()]
 
 
+def _every_set(seen: View) -> Experiment:
+    """The experiment with all visible sets: the one at hand where it has them all."""
+    have = seen.experiments[0]
+    return have if len(have.starts) == 2**have.n_sites else set_experiment(seen.law, UniformRate())
+
+
 def _sampled_mmse(seen: View, v: int, seed: int) -> LogExact | LogEstimate:
     if isinstance(seen.model, MultinomialCounts) and seen.model.rows(v) <= MOST_LISTED:
         return LogExact.of(_count_mmse(seen.model, v))
     if v >= seen.experiments[0].n_sites:
         return log_estimate(np.array([mmse(e)[e.full] for e in seen.experiments]))
-    return log_estimate(
-        np.array([mmse(_drawn(seen, v, generator(seed, 1000 + k, Stream.LAW)))[0] for k in range(REPLICATES)])
-    )
+    logs = [_drawn_mmse(seen, v, generator(seed, 1000 + k, Stream.LAW)) for k in range(REPLICATES)]
+    return log_estimate(np.array(logs))
 
 
-def _drawn(seen: View, v: int, rng: np.random.Generator) -> Experiment:
+def _drawn_mmse(seen: View, v: int, rng: np.random.Generator) -> float:
     if isinstance(seen.model, MultinomialCounts):
-        return sampled_counts(seen.model, VisibleCount(v), rng)
-    return sampled_experiment(seen.law, VisibleCount(v), rng, 500)
+        return float(mmse(sampled_counts(seen.model, VisibleCount(v), rng))[0])
+    rows = sampled_rows(seen.law, v, rng, 500)
+    return float(log_mode_overlap(rows, np.zeros(1, dtype=np.int64), seen.weights)[0])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,9 @@ from maskov.errors import InputError
 from maskov.laws.base import check_states, check_visible, digest, draw_rows, number_text
 from maskov.laws.mixtures import Mixture, check_probabilities, check_weights, log_of
 from maskov.protocols import Flags, Tokens
+
+Step = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+RARE = -300.0
 
 
 class MarkovMixture(Mixture):
@@ -57,22 +61,24 @@ class MarkovMixture(Mixture):
         S = check_visible(x, visible)
         if S.all():
             return self._log_paths(x)
-        modes = zip(self.log_initial, self.log_transition, strict=True)
+        modes = zip(self.log_initial, self._steps, strict=True)
         return np.stack([self._forward(start, step, x, S) for start, step in modes], axis=1)
+
+    @cached_property
+    def _steps(self) -> list[Step]:
+        return [_in_logs(step) if step.min() < RARE else _scaled(step) for step in self.log_transition]
 
     def _log_paths(self, x: Tokens) -> NDArray[np.float64]:
         """log p_z(x) of whole states: [B, K]."""
         moves = self.log_transition[:, x[:, :-1], x[:, 1:]].sum(axis=2)
         return np.asarray((self.log_initial[:, x[:, 0]] + moves).T)
 
-    def _forward(
-        self, start: NDArray[np.float64], step: NDArray[np.float64], x: Tokens, S: Flags
-    ) -> NDArray[np.float64]:
+    def _forward(self, start: NDArray[np.float64], step: Step, x: Tokens, S: Flags) -> NDArray[np.float64]:
         symbols = np.arange(self.vocabulary_size)
         message = np.broadcast_to(start, (len(x), self.vocabulary_size))
         for i in range(self.n_sites):
             if i:
-                message = _log_step(message, step)
+                message = step(message)
             message = np.where(~S[:, i, None] | (x[:, i, None] == symbols), message, -np.inf)
         return np.asarray(logsumexp(message, axis=1))
 
@@ -85,13 +91,35 @@ class MarkovMixture(Mixture):
         return out
 
 
-def _log_step(message: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log Σ_u e^{message(u)} P(u, v), scaled by each row's maximum. message: [B, V]; step: [V, V]."""
-    terms = message[:, :, None] + step
-    top = terms.max(axis=1)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.log(np.exp(terms - safe[:, None]).sum(axis=1)) + safe
+def _scaled(log_step: NDArray[np.float64]) -> Step:
+    """A step as one matrix product, each row scaled by its maximum. log_step: [V, V], all above ``RARE``.
+
+    An entry e^−745 below its row's maximum is lost; what it could have become is below e^(RARE + 745) of the sum.
+    """
+    chances = np.exp(log_step)
+
+    def step(message: NDArray[np.float64]) -> NDArray[np.float64]:
+        scale = _row_scale(message)
+        return log_of(np.exp(message - scale) @ chances) + scale
+
+    return step
+
+
+def _in_logs(log_step: NDArray[np.float64]) -> Step:
+    """The same for transitions that are impossible or nearly so, in log space throughout."""
+
+    def step(message: NDArray[np.float64]) -> NDArray[np.float64]:
+        terms = message[:, :, None] + log_step
+        top = terms.max(axis=1)
+        safe = np.where(np.isfinite(top), top, 0.0)
+        return log_of(np.exp(terms - safe[:, None]).sum(axis=1)) + safe
+
+    return step
+
+
+def _row_scale(message: NDArray[np.float64]) -> NDArray[np.float64]:
+    top = message.max(axis=1, keepdims=True)
+    return np.where(np.isfinite(top), top, 0.0)
 
 
 def sticky_mixture(sites: int, symbols: int, stay: Sequence[float], weight: Sequence[float] = ()) -> MarkovMixture:

@@ -36,7 +36,7 @@ def plot_meeting(record: dict[str, Any], ax: Any = None) -> Any:
 
 
 def plot_tv_bound(record: dict[str, Any], ax: Any = None) -> Any:
-    """Bound on the distance to stationarity from lagged chains, one line a temperature (estimate ± 1.96 errors).
+    """Bound on the distance to stationarity from lagged chains, one line a temperature (estimate, 95 %).
 
     record: the ``results`` of a ``couple`` record with a lag; ax: matplotlib axes, new by default. Returns the axes.
     """
@@ -46,12 +46,15 @@ def plot_tv_bound(record: dict[str, Any], ax: Any = None) -> Any:
         if bound is None:
             continue
         x, y = np.array(bound["steps"]) / cell["sites"], np.array(bound["bound"])
-        spread = 1.96 * np.array([0.0 if s is None else s for s in bound["stderr"]])
+        low, high = (
+            np.array([end if v is None else v for v in bound[key]]) for key, end in (("lower", 0), ("upper", 1))
+        )
         told = f"τ = {cell['temperature']:g}" + (f", {bound['censored']} censored" if bound["censored"] else "")
         ax.plot(x, np.minimum(y, 1), label=told, **style)
-        ax.fill_between(x, np.clip(y - spread, 0, 1), np.clip(y + spread, 0, 1), color=style["color"], alpha=0.12, lw=0)
+        ax.fill_between(x, np.clip(low, 0, 1), np.clip(high, 0, 1), color=style["color"], alpha=0.12, lw=0)
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("time (sweeps of n updates)")
     ax.set_ylabel("bound on total variation to stationarity")
-    ax.legend(frameon=False, fontsize="small")
+    if ax.lines:
+        ax.legend(frameon=False, fontsize="small")
     return ax

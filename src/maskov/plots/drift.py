@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-# Okabe & Ito 2008: told apart by colour-blind readers, and ordered so that neighbours differ in lightness too.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
+from maskov.plots.style import COLOURS, axes
+
 _MARKERS = "osD^vP*"
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(6.4, 4.2), layout="constrained").subplots()
 
 
 def _band(quantity: dict[str, Any]) -> tuple[float, float]:
@@ -30,7 +22,7 @@ def plot_drift(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: the ``results`` of a ``drift`` record; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     curves = record["curves"]
     for k, curve in enumerate(curves):
         colour = COLOURS[k % len(COLOURS)]
@@ -95,7 +87,7 @@ def plot_dwell(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: the ``results`` of a ``dwell`` record; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     temperatures = sorted({s["temperature"] for s in record["segments"]})
     for row, segment in enumerate(record["segments"]):
         colour = COLOURS[temperatures.index(segment["temperature"]) % len(COLOURS)]

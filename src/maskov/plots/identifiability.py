@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from maskov.plots.schedules import COLOURS, DASHES, _axes
+from maskov.plots.style import COLOURS, axes, line_style
 
 _DECADE = math.log(10)
 
@@ -24,7 +24,7 @@ def plot_mmse(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: the ``results`` of an ``identify`` record; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     visible = [row["visible"] for row in record["mmse"]]
     values = [_decades(row) for row in record["mmse"]]
     ax.plot(visible, values, color=COLOURS[0], marker="o", markersize=3, linewidth=1.4, label="MMSE(v)")
@@ -43,7 +43,7 @@ def plot_modulus(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: the ``results`` of an ``identify`` record; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     rows = [row for row in record["modulus"] if row["epsilon"] > 0]
     epsilons = [row["epsilon"] for row in rows]
     curves = {
@@ -55,8 +55,7 @@ def plot_modulus(record: dict[str, Any], ax: Any = None) -> Any:
     for k, (key, label) in enumerate(curves.items()):
         values = [row[key]["value"] if row.get(key) else math.nan for row in rows]
         if not all(math.isnan(v) for v in values):
-            style = {"color": COLOURS[k], "linestyle": DASHES[k], "marker": "ov^s"[k], "markersize": 4}
-            ax.plot(epsilons, values, label=label, **style)
+            ax.plot(epsilons, values, label=label, marker="ov^s"[k], markersize=4, **line_style(k))
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(top=1.3)
@@ -71,7 +70,7 @@ def plot_bridge(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: ``to_dict()`` of a ``BridgeTable``; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     for k, spec in enumerate(dict.fromkeys(row["schedule"] for row in record["rows"])):
         rows = [row for row in record["rows"] if row["schedule"] == spec]
         sites, colour = [row["n_sites"] for row in rows], COLOURS[k % len(COLOURS)]
@@ -91,11 +90,11 @@ def plot_tensorization(record: dict[str, Any], ax: Any = None) -> Any:
 
     record: ``to_dict()`` of a ``BridgeTable``; ax: matplotlib axes, new ones by default. Returns the axes.
     """
-    ax = _axes(ax)
+    ax = axes(ax)
     for k, spec in enumerate(dict.fromkeys(row["schedule"] for row in record["rows"])):
         rows = [row for row in record["rows"] if row["schedule"] == spec]
-        style = {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)], "marker": "o"}
-        ax.plot([r["n_sites"] for r in rows], [_decades(r["tensorization"]) for r in rows], label=spec, **style)
+        sites, values = [r["n_sites"] for r in rows], [_decades(r["tensorization"]) for r in rows]
+        ax.plot(sites, values, label=spec, marker="o", markersize=4, **line_style(k))
     ax.set_xlabel("sites")
     ax.set_ylabel("log₁₀ C_AT(μ), lower bound")
     ax.legend(frameon=False, fontsize="small", title="schedule")
