@@ -48,3 +48,22 @@ def discrepancies(p: Any, q: Any, schedule: Schedule) -> tuple[float, float, flo
             ratio = (marginals(px, states, more) / pS) / (marginals(qx, states, more) / qS)
             token += mass * float((px * np.log(ratio)).sum())
     return joint, token, float((px * np.log(px / qx)).sum())
+
+
+def bregman_discrepancy(p: Any, log_ratio: Floats, schedule: Schedule) -> float:
+    """E_S E_p B(A_{x_S}) − E_p B(A_x), the Bregman divergence of A(θ) = log Σ e^{θ_z} p_z from θ0 = log w to θ0 + log_ratio.
+
+    B_A(θ1, θ0) = A(θ1) − A(θ0) − ⟨∇A(θ0), θ1 − θ0⟩; the gradient is the posterior of the modes.
+    """
+    states = enumerate_states(p.vocabulary_size, p.n_sites)
+    px, law = np.exp(p.log_prob(states)), schedule.set_law(p.n_sites)
+
+    def mean_divergence(visible: NDArray[np.bool_]) -> float:
+        modes = np.exp(p.log_mode_marginals(states, np.tile(visible, (len(states), 1)))) * p.weights
+        posterior = modes / modes.sum(axis=1, keepdims=True)
+        rise = np.log((modes * np.exp(log_ratio)).sum(axis=1)) - np.log(modes.sum(axis=1))
+        return float(px @ (rise - posterior @ log_ratio))
+
+    whole = mean_divergence(np.ones(p.n_sites, dtype=bool))
+    masses = np.exp(law.log_objective)
+    return sum(mass * (mean_divergence(S) - whole) for S, mass in zip(law.visible, masses, strict=True))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maskov.errors import InputError
 from maskov.identifiability import (
     BlockDivergence,
     TableModes,
@@ -24,6 +25,7 @@ from maskov.identifiability import (
     searched_modulus,
     searched_tensorization,
     set_experiment,
+    token_ratio,
     witness_modulus,
     witness_tensorization,
 )
@@ -32,7 +34,7 @@ from maskov.laws import enumerate_states
 from maskov.schedules import schedule
 
 sys.path.insert(0, str(Path(__file__).parent))
-from by_definition import discrepancies, random_modes
+from by_definition import bregman_discrepancy, discrepancies, random_modes
 
 SIZES = [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)]
 SCHEDULES = (
@@ -54,10 +56,14 @@ CASES = st.tuples(
 )
 
 
+ran: list[int] = []
+
+
 @settings(max_examples=1000, deadline=None, derandomize=True, database=None)
 @given(CASES)
 def test_thousand_laws(case: tuple) -> None:
     seed, K, (V, N), text, spread = case
+    ran.append(K)
     rng = np.random.default_rng(seed)
     law, mu = random_modes(rng, K, V, N, spread), schedule(text)
     other = rng.dirichlet(np.full(K, 2.0)) * 0.98 + 0.02 / K
@@ -87,6 +93,34 @@ def test_thousand_laws(case: tuple) -> None:
     gap = dense_log_gap(law, mu)
     assert gap is not None
     assert np.exp(gap) <= np.exp(rho) * (1 + 1e-9)
+
+
+def test_a_thousand_laws_were_drawn() -> None:
+    """After the test above: 1,000 laws, each number of modes among them."""
+    assert len(ran) >= 1000 and min(ran.count(K) for K in (2, 3, 4)) > 200
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("text", ["hide:1", "uniform", "span:0.5", "uniform*1/t"])
+def test_discrepancy_is_a_difference_of_bregman_divergences(K: int, text: str) -> None:
+    rng, mu = np.random.default_rng(K), schedule(text)
+    for V, N in SIZES:
+        law, other = random_modes(rng, K, V, N, 2.0), rng.dirichlet(np.full(K, 2.0))
+        direct = np.exp(log_joint_discrepancy(set_experiment(law, mu), law.weights, other))
+        assert direct == pytest.approx(bregman_discrepancy(law, np.log(other / law.weights), mu), abs=1e-13)
+
+
+@pytest.mark.parametrize("text", ["hide:1", "uniform", "bernoulli:0.4", "uniform*1/t"])
+def test_local_information_of_a_token_is_the_drop_in_mmse(text: str) -> None:
+    law = random_modes(np.random.default_rng(11), 2, 2, 3, 2.0)
+    experiment = set_experiment(law, schedule(text))
+    other = law.weights + np.array([1e-5, -1e-5])
+    limit = log_token_discrepancy(experiment, law.weights, other) - log_kl_joint(experiment, law.weights, other)
+    assert np.exp(token_ratio(experiment)) == pytest.approx(np.exp(limit), rel=1e-3)
+    if text == "uniform*1/t":  # any-order masses: the token form is KL(p‖q), so the drops add up to all there is
+        assert token_ratio(experiment) == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(InputError, match="two modes"):
+        token_ratio(set_experiment(random_modes(np.random.default_rng(0), 3, 2, 2, 1.0), schedule(text)))
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])

@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from maskov.errors import InputError
 from maskov.identifiability import (
     blindness_ratio,
     chernoff_information,
@@ -24,6 +25,7 @@ from maskov.identifiability import (
 )
 from maskov.identifiability.bridge import count_kernel, log_count_law, log_gap
 from maskov.laws import reference_mixture
+from maskov.quantities import Exact
 from maskov.schedules import schedule
 
 # g = 0.2, v = 32 is 0.00616944477… in exact rational arithmetic (below); the specification prints …945, rounded twice.
@@ -101,7 +103,9 @@ def test_pinning_bound_and_floor_hold_at_every_count() -> None:
     fit = fit_pinning(v, log_mmse)
     late = v >= fit.s_pin
     assert (log_mmse[late] <= fit.log_constant - fit.rate.value * v[late] + 1e-12).all()
-    assert (np.exp(log_mmse[~late]) >= fit.floor).all()
+    assert (np.exp(log_mmse[~late]) >= fit.floor.value).all() and isinstance(fit.floor, Exact)
+    assert fit.fitted.interval is not None and fit.fitted.interval[0] < fit.log_constant
+    assert fit.s_interval == (fit.s_pin, fit.s_pin)  # every count was given
     assert fit.slopes[0] <= fit.rate.value <= fit.slopes[1]
     assert fit.rate.interval is not None and fit.rate.interval[0] < fit.rate.value < fit.rate.interval[1]
 
@@ -115,6 +119,31 @@ def test_pinning_with_measured_errors_covers_the_truth() -> None:
         assert rate.interval is not None
         hits += rate.interval[0] <= 0.2 <= rate.interval[1]
     assert 180 <= hits <= 199
+
+
+def test_pinning_with_measured_errors_has_intervals_for_all_it_fits() -> None:
+    """Truth: log C = 0, c = 0.2, s_pin = ⌈log 2 / 0.2⌉ = 4, η = e^{-0.8}; each covered about 95 times in 100."""
+    rng, v = np.random.default_rng(1), np.arange(0, 30)
+    hits = np.zeros(3)
+    for _ in range(200):
+        noisy = -0.2 * v + 0.05 * rng.standard_normal(len(v)) * (v > 0)
+        free = fit_pinning(v, noisy, log_stderr=np.where(v > 0, 0.05, 0.0))
+        fixed = fit_pinning(v, noisy, s_pin=4, log_stderr=np.where(v > 0, 0.05, 0.0))
+        ends = fixed.fitted.interval, fixed.floor.interval  # type: ignore[union-attr]
+        assert ends[0] is not None and ends[1] is not None
+        hits += [
+            ends[0][0] <= 0 <= ends[0][1],
+            ends[1][0] <= np.exp(-0.8) <= ends[1][1],
+            free.s_interval[0] <= 4 <= free.s_interval[1],
+        ]
+    assert 180 <= hits[0] <= 199 and 175 <= hits[1] <= 199 and hits[2] >= 190
+
+
+def test_pinning_of_a_coarse_grid_says_where_s_pin_may_lie() -> None:
+    fit = fit_pinning([0, 8, 16, 24, 32], -0.05 * np.array([0, 8, 16, 24, 32]))
+    assert fit.s_pin == 16 and fit.s_interval == (9, 16)
+    with pytest.raises(InputError, match="at least three counts"):
+        fit_pinning([0, 1, 2, 3], [0.0, -0.1, -0.2, -0.3])
 
 
 def test_blindness_and_recovery() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,18 +16,20 @@ from maskov.protocols import State
 BUDGETS = {"quick": 100.0, "standard": 1500.0, "full": 15000.0}
 # What a row costs on two cores: network arithmetic, and the float64 draw over the vocabulary.
 _FLOPS, _PER_TOKEN, _LAW_ROW = 6e10, 1.5e-8, 2e-6
-_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "influence": 0.1, "traps": 0.1}
+_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "dwell": 0.1}
 _GRID = (0.3, 0.6, 1.0, 1.5, 2.0)
 _CHEAP_GRID = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5)
 # Sweeps that are worth having before more chains or temperatures are.
 _ENOUGH_SWEEPS = 8.0
+# Entries of a series that leave errors something to work with after burn-in.
+_FEWEST_WINDOWS = 24
 
 
 @dataclass(frozen=True)
 class Plan:
     """What an audit will do. n_texts: starts used; temperatures, chains (per temperature) and steps of the run;
-    rectangles: number; pairs, couple_steps, couple_temperatures: of the coupling; contexts: of the influence study;
-    trap_starts: of the trap search; seconds: nominal, of all rows.
+    window: steps per entry of its series; rectangles: number; pairs, couple_steps, couple_temperatures: of the coupling;
+    segments: dwell segments looked at; seconds: nominal, of all rows.
     """
 
     budget: str
@@ -36,12 +39,12 @@ class Plan:
     temperatures: tuple[float, ...]
     chains: int
     steps: int
+    window: int
     rectangles: int
     pairs: int
     couple_temperatures: tuple[float, ...]
     couple_steps: int
-    contexts: int
-    trap_starts: int
+    segments: int
 
 
 def row_seconds(model: Any, length: int) -> float:
@@ -74,19 +77,20 @@ def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Pla
         temperatures=temperatures,
         chains=chains,
         steps=steps,
+        window=max(1, min(math.ceil(n / 4), steps // _FEWEST_WINDOWS)),
         rectangles=int(np.clip(rows["rectangle"] / 6, 40, 400 if budget == "quick" else 2000)),
         pairs=pairs,
         couple_temperatures=couple_temperatures,
         couple_steps=couple_steps,
-        contexts=int(np.clip(rows["influence"] / (3 * n), 2, 64)),
-        trap_starts=int(np.clip(rows["traps"] / (6 * n), 4, 64)),
+        segments=int(np.clip(rows["dwell"] / n, 1, 10)),
     )
 
 
 def _run_shape(rows: float, n: float, texts: int, budget: str) -> tuple[tuple[float, ...], int, int]:
     """Temperatures, chains and steps: as many chains as leave enough sweeps, two at least."""
     grid: tuple[float, ...] = _GRID if budget == "quick" else _CHEAP_GRID
-    grid = grid if rows >= len(grid) * 4 * _ENOUGH_SWEEPS * n else (0.3, 1.0, 2.0)
+    if rows < len(grid) * 4 * _ENOUGH_SWEEPS * n:
+        grid = (0.3, 1.0, 2.0) if rows >= 3 * 2 * 2 * n else (0.5, 1.0)
     most = 12 if budget == "quick" else 24
     chains = int(np.clip(rows / (len(grid) * _ENOUGH_SWEEPS * n), 2, max(2, min(most, max(texts, 8)))))
     steps = int(np.clip(rows / (len(grid) * chains), max(40, n / 2), 1_000_000))

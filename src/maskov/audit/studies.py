@@ -76,6 +76,7 @@ def _chains(s: Setting) -> Outcome:
         s.starts,
         temperature=list(s.plan.temperatures),
         steps=s.plan.steps,
+        window=s.plan.window,
         chains=s.plan.chains,
         seed=s.seed,
         out=s.trace_path,
@@ -155,7 +156,7 @@ def _couple(s: Setting) -> Outcome:
 def _dwell(s: Setting) -> Outcome:
     from maskov.basins import dwell_segments
 
-    record = dwell_segments(_trace(s), s.model).to_dict()
+    record = dwell_segments(_trace(s), s.model, longest=s.plan.segments).to_dict()
     flat = [{k: (v["value"] if isinstance(v, dict) else v) for k, v in row.items()} for row in record["segments"]]
     return Outcome(record, {"dwell": _columns(flat)})
 

@@ -10,6 +10,7 @@ from maskov.identifiability.discrepancy import (
     log_kl_weights,
     log_tilted_integral,
     log_token_discrepancy,
+    token_ratio,
 )
 from maskov.identifiability.experiment import Experiment, count_experiment, set_experiment
 from maskov.identifiability.growth import BridgeRow, BridgeTable, bridge_table
@@ -63,6 +64,7 @@ __all__ = [
     "searched_tensorization",
     "set_experiment",
     "single_site_log_gap",
+    "token_ratio",
     "view",
     "witness_modulus",
     "witness_tensorization",

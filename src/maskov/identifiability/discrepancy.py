@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from maskov.errors import InputError
 from maskov.identifiability.experiment import Experiment
 from maskov.identifiability.log_space import exp_minus, log_difference, log_positive, log_sum
 from maskov.identifiability.residual import (
@@ -122,6 +123,20 @@ def blindness_ratio(experiment: Experiment) -> Blindness:
     ratios = [_ratio(experiment, pairs, nothing, eta) for eta in directions]
     best = min((ratio for ratio in ratios if not np.isnan(ratio)), default=0.0)
     return Blindness(best, K == 2 or best > np.log(1e-9))
+
+
+def token_ratio(experiment: Experiment) -> float:
+    """log of lim_{λ→w} D^tok_μ(p‖q_λ)/KL(p‖q_λ) = E_S Σ_{i∉S} [MMSE(S) − MMSE(S ∪ {i})] / (w(1−w) − MMSE_N), two modes.
+
+    Revealing token i to S brings the local information MMSE(S) − MMSE(S ∪ {i}), the drop in residual uncertainty; the masses
+    are the objective's. Raises ``InputError`` for K > 2, where the drop is a matrix.
+    """
+    if len(experiment.weights) != 2:
+        raise InputError("token ratio", expected="a law with two modes", came=f"{len(experiment.weights)} modes")
+    links, values = experiment.links, mmse(experiment)
+    drop = log_difference(values[links.source], values[links.target])
+    seen = log_difference(np.log(experiment.weights).sum(), values[experiment.full])
+    return log_sum(experiment.log_objective[links.source] + links.log_times + drop) - float(seen)
 
 
 def _ratio(experiment: Experiment, pairs: Floats, nothing: Floats, direction: Floats) -> float:

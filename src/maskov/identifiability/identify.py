@@ -18,7 +18,7 @@ from maskov.identifiability.discrepancy import (
     log_kl_weights,
     log_token_discrepancy,
 )
-from maskov.identifiability.log_quantities import LogBound, LogExact, LogQuantity
+from maskov.identifiability.log_quantities import LogBound, LogEstimate, LogExact, LogQuantity
 from maskov.identifiability.modulus import check_epsilons
 from maskov.identifiability.pinning import Pinning, chernoff_information, fit_pinning
 from maskov.identifiability.result import Identification
@@ -32,6 +32,10 @@ from maskov.schedules import schedule as parse_schedule
 
 Floats = NDArray[np.float64]
 EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1)
+SAMPLED = (
+    "estimated by Rao-Blackwell Monte Carlo: each number has a standard error; the tensorization and the lower ends of the "
+    "modulus estimate a lower bound"
+)
 
 
 def identify(
@@ -91,7 +95,7 @@ def _with_modes(
 ) -> Identification:
     w, N = seen.weights, seen.experiments[0].n_sites
     b = default_against(w) if against is None else read_against(against, len(w))
-    warnings = [] if seen.exact else ["estimated by Rao-Blackwell Monte Carlo: each number has a standard error"]
+    warnings = [] if seen.exact else [SAMPLED]
     if mu.weighted:
         warnings.append(
             "loss weights enter discrepancy and modulus; blindness ratio, gap and tensorization are of the sampling law"
@@ -141,8 +145,9 @@ def curve_counts(N: int, mu: Schedule, most: int = 64) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], powers, [mu.v_min(N), round(mu.mean_visible(N)), N]])).astype(np.int64)
 
 
-def spectral_gap(law: Any, mu: Schedule, seen: View, rho: LogQuantity, warnings: list[str]) -> LogQuantity:
-    """The exact gap where a kernel is small enough, else the blindness ratio as its upper bound (a warning says so)."""
+def spectral_gap(law: Any, mu: Schedule, seen: View, rho: LogQuantity, warnings: list[str]) -> LogQuantity | None:
+    """The exact gap where a kernel is small enough, else an exact blindness ratio as its upper bound, else nothing; a
+    warning says so."""
     monotone = getattr(law, "vocabulary_size", 0) == 2 and getattr(law, "beta", 0.0) >= 0
     count = (
         count_log_gap(seen.model, mu)
@@ -154,6 +159,9 @@ def spectral_gap(law: Any, mu: Schedule, seen: View, rho: LogQuantity, warnings:
     dense = dense_log_gap(law, mu) if hasattr(law, "vocabulary_size") else None
     if dense is not None:
         return LogExact.of(dense)
+    if not seen.exact:
+        warnings.append("spectral gap: not available where the law is sampled; it is at most the true blindness ratio")
+        return None
     warnings.append("spectral gap: the kernel is too large or the gap too small for float64; an upper bound is given")
     return LogBound.upper(min(rho.log_value, count if count is not None else np.inf))
 
@@ -170,7 +178,9 @@ def _searched_tensorization(law: Any, mu: Schedule) -> LogBound | None:
     return LogBound.lower(float(np.log(searched_tensorization(law, mu).value)))
 
 
-def _best_tensorization(seen: View, rho: LogQuantity, gap: LogQuantity, *others: LogQuantity | None) -> LogQuantity:
+def _best_tensorization(
+    seen: View, rho: LogQuantity, gap: LogQuantity | None, *others: LogQuantity | None
+) -> LogQuantity:
     """The largest of the lower bounds: 1/gap where the gap is exact, 1/ρ, the witness family, the search."""
     if not seen.exact:
         return others[0] or rho
@@ -179,8 +189,12 @@ def _best_tensorization(seen: View, rho: LogQuantity, gap: LogQuantity, *others:
 
 
 def _pinning(curve: list[tuple[int, Any]]) -> Pinning | None:
+    if len(curve) < 4:
+        return None
+    counts, logs = [v for v, _ in curve], [q.log_value for _, q in curve]
+    errors = [q.stderr / q.value if isinstance(q, LogEstimate) and q.value > 0 else 0.0 for _, q in curve]
     try:
-        return fit_pinning([v for v, _ in curve], [q.log_value for _, q in curve]) if len(curve) > 3 else None
+        return fit_pinning(counts, logs, log_stderr=errors if max(errors) > 0 else None)
     except InputError:
         return None
 

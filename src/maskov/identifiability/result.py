@@ -79,7 +79,8 @@ class Identification(Result):
         if self.mode_weights is not None and self.against is not None:
             head.append(f"mode weights {_weights(self.mode_weights)} against {_weights(self.against)}")
         body = [f"  {name:<19} {shown:<{width}}  {meaning}" for name, shown, meaning in lines]
-        return "\n".join([*head, *body, *self._curves()])
+        pinning = [] if self.pinning is None else [f"pinning: {self.pinning}"]
+        return "\n".join([*head, *body, *self._curves(), *pinning])
 
     def _curves(self) -> list[str]:
         marks = [(v, q) for v, q in self.mmse if v & (v - 1) == 0 or v in (self.n_sites, self.v_min)]

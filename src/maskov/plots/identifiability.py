@@ -19,6 +19,11 @@ def _decades(quantity: dict[str, Any]) -> float:
     return math.nan if log_value is None else log_value / _DECADE
 
 
+def _exact_decades(quantity: dict[str, Any] | None) -> float:
+    """The same for an exact quantity; NaN for a bound, or where there is none."""
+    return _decades(quantity) if quantity is not None and quantity["kind"] == "exact" else math.nan
+
+
 def plot_mmse(record: dict[str, Any], ax: Any = None) -> Any:
     """log10 MMSE(v) against v, with the slope of the Chernoff information and the schedule's smallest visible count.
 
@@ -75,7 +80,7 @@ def plot_bridge(record: dict[str, Any], ax: Any = None) -> Any:
         rows = [row for row in record["rows"] if row["schedule"] == spec]
         sites, colour = [row["n_sites"] for row in rows], COLOURS[k % len(COLOURS)]
         ratio = [_decades(row["blindness_ratio"]) for row in rows]
-        gap = [_decades(row["spectral_gap"]) if row["spectral_gap"]["kind"] == "exact" else math.nan for row in rows]
+        gap = [_exact_decades(row["spectral_gap"]) for row in rows]
         ax.plot(sites, ratio, color=colour, linestyle="-", marker="o", markersize=4, label=f"blindness ratio, {spec}")
         ax.plot(sites, gap, color=colour, linestyle="--", marker="s", markersize=4, label=f"spectral gap, {spec}")
     ax.set_xscale("log", base=2)

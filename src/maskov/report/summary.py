@@ -29,7 +29,7 @@ def _studied(record: dict[str, Any]) -> str:
     if chains is None:
         return f"{head}: rectangles only, since it scores tokens but gives no conditional rows to run chains with."
     length = (
-        f"{chains['steps']:,} steps ({number(chains['sweeps'], 2)} sweeps of {number(chains['sites'], 2)} free sites)"
+        f"{chains['steps']:,} steps ({number(chains['sweeps'], 2)} sweeps of {number(chains['sites'])} free sites)"
     )
     short = "; that is a short run, so read the slow quantities as first impressions" if chains["sweeps"] < 5 else ""
     return f"{head}, with {chains['chains']} chains of {length}{short}."
