@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import identify
 

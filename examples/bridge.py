@@ -5,7 +5,7 @@ python examples/bridge.py --out results
 
 from __future__ import annotations
 
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import bridge_table
 from maskov.plots.identifiability import plot_bridge
@@ -18,7 +18,7 @@ def main() -> None:
     """Both sides for every law and schedule, printed and drawn."""
     table = bridge_table(LAWS, SCHEDULES)
     print(table)
-    write("bridge", plot_bridge(table.to_dict(), axes()), {"laws": LAWS, "schedules": SCHEDULES}, table.to_dict())
+    write("bridge", plot_bridge(table.to_dict()), {"laws": LAWS, "schedules": SCHEDULES}, table.to_dict())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ The sandwich on a law small enough to search over all q: witness family <= best 
 
 from __future__ import annotations
 
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import identify
 from maskov.plots.identifiability import plot_modulus
@@ -19,7 +19,7 @@ EPSILONS = [10 ** (-k / 2) for k in range(10, 1, -1)]
 def main() -> None:
     """One identification with a fine grid of excess losses."""
     record = identify(LAW, SCHEDULE, epsilons=EPSILONS).to_dict()
-    ax = plot_modulus(record, axes())
+    ax = plot_modulus(record)
     write("coercivity", ax, {"law": LAW, "schedule": SCHEDULE, "epsilons": EPSILONS}, record)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import mmse_curve, view
 from maskov.laws import reference_mixture

@@ -9,7 +9,7 @@ allows, exact in the witness family, under its low-visibility upper bound.
 
 from __future__ import annotations
 
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import identify
 

@@ -6,7 +6,7 @@ mass.
 
 from __future__ import annotations
 
-from _output import axes, write
+from _output import write
 
 from maskov.identifiability import bridge_table
 from maskov.plots.identifiability import plot_tensorization
@@ -18,7 +18,7 @@ SCHEDULES = ["hide:1", "bert", "mae", "uniform:0.3,0.8", "uniform", "0.95*bert+0
 def main() -> None:
     """Every law under every schedule."""
     record = bridge_table(LAWS, SCHEDULES).to_dict()
-    write("tensorization_growth", plot_tensorization(record, axes()), {"laws": LAWS, "schedules": SCHEDULES}, record)
+    write("tensorization_growth", plot_tensorization(record), {"laws": LAWS, "schedules": SCHEDULES}, record)
 
 
 if __name__ == "__main__":

@@ -51,9 +51,9 @@ def discrepancies(p: Any, q: Any, schedule: Schedule) -> tuple[float, float, flo
 
 
 def bregman_discrepancy(p: Any, log_ratio: Floats, schedule: Schedule) -> float:
-    """E_S E_p B(A_{x_S}) − E_p B(A_x), the Bregman divergence of A(θ) = log Σ e^{θ_z} p_z from θ0 = log w to θ0 + log_ratio.
+    """E_S E_p B(A_{x_S}) − E_p B(A_x), B the Bregman divergence of A(θ) = log Σ e^{θ_z} p_z, θ1 = θ0 + log_ratio.
 
-    B_A(θ1, θ0) = A(θ1) − A(θ0) − ⟨∇A(θ0), θ1 − θ0⟩; the gradient is the posterior of the modes.
+    θ0 = log w; B_A(θ1, θ0) = A(θ1) − A(θ0) − ⟨∇A(θ0), θ1 − θ0⟩; the gradient is the posterior of the modes.
     """
     states = enumerate_states(p.vocabulary_size, p.n_sites)
     px, law = np.exp(p.log_prob(states)), schedule.set_law(p.n_sites)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from maskov.errors import InputError
 from maskov.identifiability import (
@@ -47,36 +45,33 @@ SCHEDULES = (
     "uniform*1/t",
     "cosine*N/h",
 )
-CASES = st.tuples(
-    st.integers(0, 2**32 - 1),
-    st.integers(2, 4),
-    st.sampled_from(SIZES),
-    st.sampled_from(SCHEDULES),
-    st.floats(0.1, 3.0),
-)
+LAWS = 1000
 
 
-ran: list[int] = []
+def test_thousand_laws() -> None:
+    """Both forms, the tilted-variance side, the any-order identity, the sandwich and the bridge, law by law."""
+    worst: dict[str, float] = {}
+    modes = [check_law(seed, worst) for seed in range(LAWS)]
+    assert len(modes) == LAWS and min(modes.count(K) for K in (2, 3, 4)) > LAWS // 4
+    assert set(worst) == {"joint", "token", "kl", "tilted", "any order"}
+    assert max(worst.values()) < 1e-12, worst
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True, database=None)
-@given(CASES)
-def test_thousand_laws(case: tuple) -> None:
-    seed, K, (V, N), text, spread = case
-    ran.append(K)
+def check_law(seed: int, worst: dict[str, float]) -> int:
+    """Check one random law under one schedule; returns its number of modes and notes the largest errors."""
     rng = np.random.default_rng(seed)
-    law, mu = random_modes(rng, K, V, N, spread), schedule(text)
+    K, (V, N), text = int(rng.integers(2, 5)), SIZES[rng.integers(len(SIZES))], SCHEDULES[seed % len(SCHEDULES)]
+    law, mu = random_modes(rng, K, V, N, rng.uniform(0.1, 3.0)), schedule(text)
     other = rng.dirichlet(np.full(K, 2.0)) * 0.98 + 0.02 / K
     experiment = set_experiment(law, mu)
     w = law.weights
     joint, token, kl = discrepancies(law, law.with_weights(other), mu)
-
-    assert np.exp(log_joint_discrepancy(experiment, w, other)) == pytest.approx(joint, abs=1e-12)
-    assert np.exp(log_token_discrepancy(experiment, w, other)) == pytest.approx(token, abs=1e-12)
-    assert np.exp(log_kl_joint(experiment, w, other)) == pytest.approx(kl, abs=1e-12)
-    assert np.exp(log_tilted_integral(experiment, w, other)) == pytest.approx(joint, abs=1e-12)
+    note(worst, "joint", log_joint_discrepancy(experiment, w, other), joint)
+    note(worst, "token", log_token_discrepancy(experiment, w, other), token)
+    note(worst, "kl", log_kl_joint(experiment, w, other), kl)
+    note(worst, "tilted", log_tilted_integral(experiment, w, other), joint)
     if text == "uniform*1/t":
-        assert token == pytest.approx(kl, abs=1e-12)
+        note(worst, "any order", log_token_discrepancy(experiment, w, other), kl)
 
     epsilon = 10 ** rng.uniform(-4, -1)
     witness = witness_modulus(experiment, epsilon, climbs=0)
@@ -93,10 +88,18 @@ def test_thousand_laws(case: tuple) -> None:
     gap = dense_log_gap(law, mu)
     assert gap is not None
     assert np.exp(gap) <= np.exp(rho) * (1 + 1e-9)
+    return K
 
 
-def test_a_thousand_laws_were_drawn() -> None:
-    """After the test above: 1,000 laws, each number of modes among them."""
+def note(worst: dict[str, float], name: str, log_value: float, expected: float) -> None:
+    """Keep the largest |e^log_value − expected| under a name."""
+    worst[name] = max(worst.get(name, 0.0), abs(float(np.exp(log_value)) - expected))
+
+
+def test_thousand_laws() -> None:
+    """1,000 laws are drawn indeed, and each number of modes is among them."""
+    ran.clear()
+    check_law()
     assert len(ran) >= 1000 and min(ran.count(K) for K in (2, 3, 4)) > 200
 
 

@@ -28,8 +28,8 @@ _FEWEST_WINDOWS = 24
 @dataclass(frozen=True)
 class Plan:
     """What an audit will do. n_texts: starts used; temperatures, chains (per temperature) and steps of the run;
-    window: steps per entry of its series; rectangles: number; pairs, couple_steps, couple_temperatures: of the coupling;
-    segments: dwell segments looked at; seconds: nominal, of all rows.
+    window: steps per entry of its series; rectangles: number; pairs, couple_steps, couple_temperatures: of the
+    coupling; segments: dwell segments looked at; seconds: nominal, of all rows.
     """
 
     budget: str

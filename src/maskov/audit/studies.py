@@ -149,16 +149,20 @@ def _couple(s: Setting) -> Outcome:
         progress=lambda done, total: s.progress(done / total, ""),
     )
     record = found.to_dict()
-    flat = [{key: v for key, v in cell.items() if np.isscalar(v)} for cell in record["cells"]]
-    return Outcome(record, {"couple": _columns(flat)})
+    return Outcome(record, {"couple": _columns([_scalars(cell) for cell in record["cells"]])})
 
 
 def _dwell(s: Setting) -> Outcome:
     from maskov.basins import dwell_segments
 
     record = dwell_segments(_trace(s), s.model, longest=s.plan.segments).to_dict()
-    flat = [{k: (v["value"] if isinstance(v, dict) else v) for k, v in row.items()} for row in record["segments"]]
-    return Outcome(record, {"dwell": _columns(flat)})
+    return Outcome(record, {"dwell": _columns([_scalars(row) for row in record["segments"]])})
+
+
+def _scalars(row: dict[str, Any]) -> Table:
+    """A record's row as one line of a table: quantities by their values, series left out."""
+    plain = {key: v["value"] if isinstance(v, dict) and "kind" in v else v for key, v in row.items()}
+    return {key: v for key, v in plain.items() if v is None or np.isscalar(v)}
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> Table:

@@ -128,8 +128,8 @@ def blindness_ratio(experiment: Experiment) -> Blindness:
 def token_ratio(experiment: Experiment) -> float:
     """log of lim_{λ→w} D^tok_μ(p‖q_λ)/KL(p‖q_λ) = E_S Σ_{i∉S} [MMSE(S) − MMSE(S ∪ {i})] / (w(1−w) − MMSE_N), two modes.
 
-    Revealing token i to S brings the local information MMSE(S) − MMSE(S ∪ {i}), the drop in residual uncertainty; the masses
-    are the objective's. Raises ``InputError`` for K > 2, where the drop is a matrix.
+    Revealing token i to S brings the local information MMSE(S) − MMSE(S ∪ {i}), the drop in residual uncertainty.
+    Masses are the objective's. Raises ``InputError`` for K > 2, where the drop is a matrix.
     """
     if len(experiment.weights) != 2:
         raise InputError("token ratio", expected="a law with two modes", came=f"{len(experiment.weights)} modes")

@@ -181,8 +181,8 @@ def _possible(table: Floats) -> Floats:
 def merge_rows(table: Floats) -> Floats:
     """Outcomes with the same posterior as one: [rows, K] → [fewer, K].
 
-    Log-ratios of modes that agree to 1e-7 count as the same. Masses are added mode by mode, so what is lost is of second
-    order in that difference, 1e-15.
+    Log-ratios of modes that agree to 1e-7 count as the same. Masses are added mode by mode, so what is lost is of
+    second order in that difference, 1e-15.
     """
     if len(table) < MERGED:
         return table

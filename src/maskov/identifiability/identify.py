@@ -33,8 +33,8 @@ from maskov.schedules import schedule as parse_schedule
 Floats = NDArray[np.float64]
 EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1)
 SAMPLED = (
-    "estimated by Rao-Blackwell Monte Carlo: each number has a standard error; the tensorization and the lower ends of the "
-    "modulus estimate a lower bound"
+    "estimated by Rao-Blackwell Monte Carlo: each number has a standard error; "
+    "the tensorization and the lower ends of the modulus estimate a lower bound"
 )
 
 

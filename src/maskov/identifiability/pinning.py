@@ -22,10 +22,10 @@ Floats = NDArray[np.float64]
 class Pinning:
     """MMSE(v) ≤ C e^{−c v} for v ≥ s_pin (assumption 5.1), and the floor MMSE(v) ≥ η for v ≤ s_pin (5.2).
 
-    s_interval: where the smallest such count lies, between the counts given and within their errors; rate: c per site, and
-    fitted: log C of the least-squares line, estimates with 95 % intervals; slopes: the smallest and largest local rate
-    between consecutive counts; log_constant: log C, the smallest for which the bound holds at every count given; floor: η,
-    exact or with its interval where the MMSE was measured.
+    s_interval: where the smallest such count lies, between the counts given and within their errors; rate: c per site,
+    and fitted: log C of the least-squares line, estimates with 95 % intervals; slopes: the smallest and largest local
+    rate between consecutive counts; log_constant: log C, the smallest for which the bound holds at every count given;
+    floor: η, exact or with its interval where the MMSE was measured.
     """
 
     s_pin: int
@@ -91,7 +91,7 @@ def _first_below(v: Floats, y: Floats, level: float) -> int:
 
 
 def _half_interval(v: Floats, y: Floats, reach: Floats) -> tuple[int, int]:
-    """Ends for the smallest count at half of the first MMSE: after the last count surely above, to the first surely below."""
+    """Ends for the smallest count at half of the first MMSE: from above the last sure miss to the first sure hit."""
     level = y[0] - np.log(2)
     earliest = _first_below(v, y - reach, level)
     before = v[v < earliest]

@@ -1,7 +1,7 @@
-"""The last layer at the masked site only: its keys and values are needed everywhere, its query and feed-forward at one site.
+"""The last layer at the masked site only: keys and values are needed everywhere, query and feed-forward at one site.
 
 The backbone runs as it is, with the last layer's ``forward`` replaced for the length of the call; so embeddings, masks
-and rotary angles are the library's own. Exact up to rounding: rows of a layer do not depend on each other after attention.
+and rotary angles are the library's own. Exact up to rounding: after attention, rows do not depend on each other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import torch
 from torch.nn.functional import linear, scaled_dot_product_attention
 
 Module = Any
-Tensor = torch.Tensor
 
 # Matrix products of fewer rows take another kernel with another rounding: a row would depend on its batch.
 LEAST_ROWS = 4
@@ -23,22 +22,27 @@ LEAST_ROWS = 4
 class Sites(NamedTuple):
     """Rows and columns of B sites: int64 [B] each."""
 
-    rows: Tensor
-    columns: Tensor
+    rows: torch.Tensor
+    columns: torch.Tensor
 
-    def of(self, hidden: Tensor) -> Tensor:
-        """[B, n, D] → [B, 1, D]."""
-        return hidden[self.rows, self.columns].unsqueeze(1)
+    def of(self, hidden: torch.Tensor) -> torch.Tensor:
+        """[B, n, D] → [B', 1, D], see ``enough``."""
+        return enough(hidden[self.rows, self.columns].unsqueeze(1))
 
 
-AtSite = Callable[[Module, Tensor, Sites, Any, Any], Tensor]
+def enough(x: torch.Tensor) -> torch.Tensor:
+    """At least ``LEAST_ROWS`` rows, by repeating those of x: [B, …] → [B', …]."""
+    return x if len(x) >= LEAST_ROWS else x[torch.arange(LEAST_ROWS, device=x.device) % len(x)]
+
+
+AtSite = Callable[[Module, torch.Tensor, Sites, Any, Any], torch.Tensor]
 
 
 class LastLayer(NamedTuple):
     """Where an architecture's last layer is, how often it is called in a forward, and what it does at one site.
 
     layer: backbone → module; calls: backbone → int (layers that share weights are called several times);
-    at_site: (layer, hidden [B, n, D], sites, attention mask or None, position embeddings or None) → [B, 1, D].
+    at_site: (layer, hidden [B, n, D], sites, attention mask or None, position embeddings or None) → [B', 1, D].
     """
 
     layer: Callable[[Module], Module]
@@ -46,20 +50,27 @@ class LastLayer(NamedTuple):
     at_site: AtSite
 
 
-def _heads(x: Tensor, heads: int) -> Tensor:
+def _heads(x: torch.Tensor, heads: int) -> torch.Tensor:
     """[B, n, D] → [B, heads, n, D / heads]."""
     return x.unflatten(2, (heads, -1)).transpose(1, 2)
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, sites: Sites, mask: Any, scale: float) -> Tensor:
-    """Attention of one query a row: [B, 1, D]. query: [B, H, 1, d]; key, value: [B, H, n, d]; mask: [B, 1, n or 1, n]."""
+def _attend(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, sites: Sites, mask: Any, scale: float
+) -> torch.Tensor:
+    """Attention of one query a row: [B', 1, D].
+
+    query: [B', H, 1, d]; key, value: [B, H, n, d]; mask: [B, 1, n or 1, n] or None.
+    """
+    query = query[: len(key)]
     if mask is not None:
         mask = mask.expand(len(query), *mask.shape[1:])
         mask = mask if mask.shape[2] == 1 else mask[sites.rows, :, sites.columns].unsqueeze(2)
-    return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale).transpose(1, 2).flatten(2)
+    mixed = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
+    return enough(mixed.transpose(1, 2).flatten(2))
 
 
-def _bert(layer: Module, hidden: Tensor, sites: Sites, mask: Any, _: Any) -> Tensor:
+def _bert(layer: Module, hidden: torch.Tensor, sites: Sites, mask: Any, _: Any) -> torch.Tensor:
     inner, x = layer.attention.self, sites.of(hidden)
     heads = inner.num_attention_heads
     query, key, value = inner.query(x), inner.key(hidden), inner.value(hidden)
@@ -69,7 +80,7 @@ def _bert(layer: Module, hidden: Tensor, sites: Sites, mask: Any, _: Any) -> Ten
     return layer.output(layer.intermediate(attended), attended)
 
 
-def _esm(layer: Module, hidden: Tensor, sites: Sites, mask: Any, angles: Any) -> Tensor:
+def _esm(layer: Module, hidden: torch.Tensor, sites: Sites, mask: Any, angles: Any) -> torch.Tensor:
     from transformers.models.esm.modeling_esm import apply_rotary_pos_emb
 
     inner, x, normed = layer.attention.self, sites.of(hidden), layer.attention.LayerNorm(hidden)
@@ -82,15 +93,17 @@ def _esm(layer: Module, hidden: Tensor, sites: Sites, mask: Any, angles: Any) ->
     return layer.output(layer.intermediate(layer.LayerNorm(attended)), attended)
 
 
-def _rotated(rotate: Any, query: Tensor, key: Tensor, sites: Sites, angles: Any) -> tuple[Tensor, Tensor]:
+def _rotated(
+    rotate: Any, query: torch.Tensor, key: torch.Tensor, sites: Sites, angles: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
     """The library's own rotation: the query is put at its column of an empty table, and taken out again."""
     table = torch.zeros_like(key)
-    table[sites.rows, :, sites.columns] = query.squeeze(2)
+    table[sites.rows, :, sites.columns] = query[: len(key)].squeeze(2)
     table, key = rotate(table, key, *angles, unsqueeze_dim=1)
     return table[sites.rows, :, sites.columns].unsqueeze(2), key
 
 
-def _modernbert(layer: Module, hidden: Tensor, sites: Sites, mask: Any, angles: Any) -> Tensor:
+def _modernbert(layer: Module, hidden: torch.Tensor, sites: Sites, mask: Any, angles: Any) -> torch.Tensor:
     from transformers.models.modernbert.modeling_modernbert import apply_rotary_pos_emb
 
     inner, x, normed = layer.attn, sites.of(hidden), layer.attn_norm(hidden)
@@ -104,7 +117,7 @@ def _modernbert(layer: Module, hidden: Tensor, sites: Sites, mask: Any, angles: 
     return x + layer.mlp(layer.mlp_norm(x))
 
 
-def _albert(layer: Module, hidden: Tensor, sites: Sites, mask: Any, _: Any) -> Tensor:
+def _albert(layer: Module, hidden: torch.Tensor, sites: Sites, mask: Any, _: Any) -> torch.Tensor:
     inner, x = layer.attention, sites.of(hidden)
     heads = inner.num_attention_heads
     query, key, value = inner.query(x), inner.key(hidden), inner.value(hidden)
@@ -156,11 +169,11 @@ def last_layer_of(model: Module) -> LastLayer | None:
 
 @contextmanager
 def at_sites(last: LastLayer, backbone: Module, sites: Sites) -> Iterator[None]:
-    """Within the context the backbone's ``last_hidden_state`` is [B, 1, D], at the sites."""
+    """Within the context the backbone's ``last_hidden_state`` is [B', 1, D], at the sites."""
     layer, before = last.layer(backbone), last.calls(backbone) - 1
     original = layer.forward
 
-    def forward(hidden_states: Tensor, attention_mask: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def forward(hidden_states: torch.Tensor, attention_mask: Any = None, *args: Any, **kwargs: Any) -> Any:
         nonlocal before
         if before:
             before -= 1
@@ -172,3 +185,23 @@ def at_sites(last: LastLayer, backbone: Module, sites: Sites) -> Iterator[None]:
         yield
     finally:
         del layer.forward
+
+
+def checked_last_layer(model: Module, backbone: Module, tokens: torch.Tensor) -> LastLayer | None:
+    """The last layer of a model, if a trial on ``tokens`` [B, n] gives the backbone's own rows; None otherwise.
+
+    Releases of the library differ in what a layer is given and returns: a trial is worth more than a list of versions.
+    """
+    last = last_layer_of(model)
+    if last is None:
+        return None
+    sites = Sites(torch.arange(len(tokens), device=tokens.device), torch.arange(len(tokens), device=tokens.device) % 3)
+    try:
+        with at_sites(last, backbone, sites):
+            found = backbone(input_ids=tokens).last_hidden_state[: len(tokens)]
+        plain = backbone(input_ids=tokens).last_hidden_state[sites.rows, sites.columns].unsqueeze(1)
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+        return None
+    tolerance = 1e-4 if plain.dtype in (torch.float32, torch.float64) else 0.1
+    scale = float(plain.abs().max()) + 1.0
+    return last if found.shape == plain.shape and float((found - plain).abs().max()) < tolerance * scale else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from contextlib import nullcontext
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from maskov.errors import InputError
 from maskov.models.heads import decode_all, decode_some, head_of
+from maskov.models.last_layer import LastLayer, Sites, at_sites, checked_last_layer, enough
 from maskov.models.network import Network
 from maskov.models.warning import MaskovWarning
 from maskov.protocols import Flags, Floats, Tokens
@@ -103,11 +106,29 @@ class MaskedLM(Network):
         if self.head is None:
             scores = self.model(**inputs).logits[rows, at]
             return scores if tokens is None else scores.gather(1, self.tensor(tokens))
-        states_at = self.head.backbone(self.model)(**inputs).last_hidden_state[rows, at]
-        features = self.head.features(self.model, states_at)
+        features = self.head.features(self.model, self._hidden(inputs, Sites(rows, at)))
         if tokens is None:
-            return decode_all(self.head, self.model, features)
+            return decode_all(self.head, self.model, features)[: len(states)]
+        features = features[: len(states)]
         return decode_some(self.head, self.model, features, self.tensor(tokens))
+
+    def _hidden(self, inputs: dict[str, torch.Tensor], sites: Sites) -> torch.Tensor:
+        """Last hidden states at the sites: [B', D], B' ≥ B rows of which the first B count."""
+        assert self.head is not None
+        backbone, last = self.head.backbone(self.model), self.last_layer
+        with nullcontext() if last is None else at_sites(last, backbone, sites):
+            hidden = backbone(**inputs).last_hidden_state
+        return enough(hidden[sites.rows, sites.columns]) if last is None else hidden.squeeze(1)
+
+    @cached_property
+    def last_layer(self) -> LastLayer | None:
+        """How to run the last layer at the masked site only; None where it runs at every site."""
+        if self.head is None or self.codec.limit < 4:
+            return None
+        shown = np.flatnonzero(~self.forbidden)
+        tokens = np.resize(shown, (4, 4)).astype(np.int64)
+        with torch.inference_mode():
+            return checked_last_layer(self.model, self.head.backbone(self.model), self.tensor(tokens))
 
     def _inputs(self, masked: Tokens) -> dict[str, torch.Tensor]:
         """Arguments of the network; an attention mask (1 on real tokens) only where there is padding to hide."""

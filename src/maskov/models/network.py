@@ -93,7 +93,8 @@ class Network:
     def in_float64(self) -> Self:
         """A copy in double precision: the yardstick of float32's rounding. The model itself is untouched."""
         twin = copy.copy(self)
-        twin.__dict__.pop("fingerprint", None)
+        for known in ("fingerprint", "last_layer"):
+            twin.__dict__.pop(known, None)
         twin.model = copy.deepcopy(self.model).double()
         for module in twin.model.modules():
             if type(module).__name__ in _RMS_NORMS:

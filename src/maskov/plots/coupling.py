@@ -23,7 +23,8 @@ def plot_meeting(record: dict[str, Any], ax: Any = None) -> Any:
         style = line_style(k)
         label = f"τ = {cell['temperature']:g} ({cell['n_pairs'] - cell['censored']} of {cell['n_pairs']} met)"
         ax.step(x, y, where="post", label=label, **style)
-        ax.fill_between(x, low, high, step="post", color=style["color"], alpha=0.12, linewidth=0)
+        if cell["censored"] < cell["n_pairs"]:  # bands of temperatures at which none met would all lie on each other
+            ax.fill_between(x, low, high, step="post", color=style["color"], alpha=0.12, linewidth=0)
         if cell["censored"]:
             ax.plot([end], [y[-1]], "|", color=style["color"], markersize=12, markeredgewidth=2)
     ax.set_xscale("symlog", linthresh=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from maskov.errors import InputError
@@ -11,12 +12,13 @@ from maskov.plots.style import plain_powers
 
 class Figure(NamedTuple):
     """One figure of a command's record. name: its file; function: ``module:function`` under maskov.plots; caption: what
-    it shows, and how each mark was obtained (exact, bound or estimate).
+    it shows, and how each mark was obtained (exact, bound or estimate); shown: whether a record holds what it draws.
     """
 
     name: str
     function: str
     caption: str
+    shown: Callable[[dict[str, Any]], bool] = lambda record: True
 
 
 FIGURES: dict[str, tuple[Figure, ...]] = {
@@ -45,20 +47,30 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
         Figure(
             "drift",
             "drift:plot_drift",
-            "1 − cosine to the start against time, one line a temperature, and the plateau: the distance of independent passages "
-            "(estimates; bands are 95 %).",
+            "1 − cosine to the start against time, one line a temperature, and the plateau: the distance of independent "
+            "passages (estimates; bands are 95 %).",
         ),
     ),
     "couple": (
         Figure(
             "meeting",
             "coupling:plot_meeting",
-            "Share of pairs that have not met (Kaplan–Meier estimate, 95 %); pairs that ran out of time are censored, not dropped. "
-            "It bounds the total variation distance between the two starts from above.",
+            "Share of pairs that have not met (Kaplan–Meier estimate, 95 %); pairs that ran out of time are censored, not "
+            "dropped. It bounds the total variation distance between the two starts from above.",
+        ),
+        Figure(
+            "tv-bound",
+            "coupling:plot_tv_bound",
+            "Bound on the distance to stationarity from lagged chains (estimate, 95 %).",
+            lambda record: any(cell.get("tv_bound") for cell in record["cells"]),
         ),
     ),
     "dwell": (
-        Figure("dwell", "drift:plot_dwell", "Typical stay within a tenth of the sites, in sweeps (exact on this run)."),
+        Figure(
+            "dwell",
+            "drift:plot_dwell",
+            "The longest stays near one text, in sweeps (exact on this run; + went on at its end).",
+        ),
     ),
     "influence": (
         Figure(
@@ -83,6 +95,11 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
         Figure("modulus", "identifiability:plot_modulus", "Lower and upper bounds of the modulus against ε."),
     ),
 }
+
+
+def figures(command: str, record: dict[str, Any]) -> list[Figure]:
+    """The figures that a command's record can show."""
+    return [figure for figure in FIGURES.get(command, ()) if figure.shown(record)]
 
 
 def draw(figure: Figure, record: dict[str, Any], ax: Any = None) -> Any:

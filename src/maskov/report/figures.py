@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from maskov.plots import FIGURES, Figure, draw
+from maskov.plots import Figure, draw, figures
 from maskov.report.record import write_whole
 
 # A colour that no plot uses stands for the page's own text colour, in light, dark and print.
@@ -55,7 +55,7 @@ def write_figures(results: dict[str, Any], folder: Path, kind: str) -> list[Path
     style = {**_STYLE, **{key: "black" for key, value in _STYLE.items() if value == _INK}, "savefig.dpi": 200}
     with mpl.rc_context(style):
         for name in results:
-            for figure in FIGURES.get(name, ()):
+            for figure in figures(name, results[name]):
                 buffer = io.BytesIO()
                 draw(figure, results[name]).figure.savefig(buffer, format=kind)
                 write_whole(folder / f"{figure.name}.{kind}", buffer.getvalue())

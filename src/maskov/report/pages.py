@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from maskov.errors import InputError
-from maskov.plots import FIGURES
+from maskov.plots import figures
 from maskov.report.figures import figure_svg
 from maskov.report.record import read_record, write_whole
 from maskov.report.sections import CONTENTS, TITLES, stories
@@ -48,8 +48,8 @@ def page(record: dict[str, Any], folder: str) -> str:
 
 
 def _section(name: str, results: dict[str, Any], markup: Any) -> dict[str, Any]:
-    figures = [
+    drawn = [
         {"name": figure.name, "caption": figure.caption, "svg": markup(figure_svg(figure, results))}
-        for figure in FIGURES.get(name, ())
+        for figure in figures(name, results)
     ]
-    return {"name": name, "title": TITLES[name], "figures": figures, **CONTENTS[name](results)._asdict()}
+    return {"name": name, "title": TITLES[name], "figures": drawn, **CONTENTS[name](results)._asdict()}

@@ -49,8 +49,8 @@ def _rectangle(r: dict[str, Any]) -> Content:
         *_example(r),
     ]
     how = (
-        f"Estimates with 95 % bootstrap intervals, clustered by {r['clustered_by']}; Δ in float64 from the model's scores "
-        "at temperature 1. The noise is Δ's change under another batch composition and in double precision."
+        f"Estimates with 95 % bootstrap intervals, clustered by {r['clustered_by']}; Δ in float64 from the model's "
+        "scores at temperature 1. The noise is Δ's change under another batch composition and in double precision."
     )
     return Content(says, "The defect under several normalisations", ["quantity", "value"], rows, how)
 
@@ -100,7 +100,8 @@ def _drift(r: dict[str, Any]) -> Content:
     ]
     says = [
         f"Drift is 1 − cosine between the embeddings ({r['embedder']}) of a text now and at the start. Independent "
-        f"passages are {quantity(r['plateau'])} apart; a chain counts as having forgotten at {100 * r['fraction']:.0f} % of that."
+        f"passages are {quantity(r['plateau'])} apart; a chain counts as having forgotten at "
+        f"{100 * r['fraction']:.0f} % of that."
     ]
     head = ["τ", "drift at the end", "share that forgot", "median time (sweeps)"]
     how = "Estimates; chains that did not get there are censored (Kaplan–Meier). A dash: fewer than half got there."
@@ -141,8 +142,8 @@ def _dwell(r: dict[str, Any]) -> Content:
         for s in r["segments"]
     ]
     says = [
-        f"A stay is the longest time within {100 * r['radius']:.0f} % of the sites of one text. It is a perfect trap when "
-        "every token is the most likely one at its site (all margins above 0)."
+        f"A stay is the longest time within {100 * r['radius']:.0f} % of the sites of one text. It is a perfect trap "
+        "when every token is the most likely one at its site (all margins above 0)."
         if r["radius"] < 1
         else f"A stay is the longest time within {r['radius']:g} sites of one text."
     ]

@@ -28,9 +28,7 @@ def _studied(record: dict[str, Any]) -> str:
     head = f"{name} was studied on {what}"
     if chains is None:
         return f"{head}: rectangles only, since it scores tokens but gives no conditional rows to run chains with."
-    length = (
-        f"{chains['steps']:,} steps ({number(chains['sweeps'], 2)} sweeps of {number(chains['sites'])} free sites)"
-    )
+    length = f"{chains['steps']:,} steps ({number(chains['sweeps'], 2)} sweeps of {number(chains['sites'])} free sites)"
     short = "; that is a short run, so read the slow quantities as first impressions" if chains["sweeps"] < 5 else ""
     return f"{head}, with {chains['chains']} chains of {length}{short}."
 
@@ -68,14 +66,14 @@ def _forgetting(r: dict[str, Any]) -> str:
     hit = [c for c in r["curves"] if c.get("hitting_median_sweeps")]
     share = f"{100 * r['fraction']:.0f} %"
     if not hit:
-        return f"No temperature lost {share} of the meaning of half of its texts within the run."
-    coldest = min(hit, key=lambda c: c["temperature"])
+        return f"At no temperature did half of the texts move {share} of the way to unrelated ones within the run."
+    coldest = min(hit, key=lambda c: float(c["temperature"]))
     told = (
-        f"Texts have lost {share} of their meaning after a median of "
+        f"Texts have moved {share} of the way to unrelated ones after a median of "
         f"{quantity(coldest['hitting_median_sweeps'])} sweeps at temperature {coldest['temperature']:g}"
     )
     colder = [c["temperature"] for c in r["curves"] if c["temperature"] < coldest["temperature"]]
-    below = f"; at {max(colder):g} and below, more than half still had theirs at the end of the run" if colder else ""
+    below = f"; at {max(colder):g} and below, more than half had not when the run ended" if colder else ""
     return f"{told}{below}."
 
 

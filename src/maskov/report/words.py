@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
