@@ -14,6 +14,7 @@ import math
 from _output import write
 
 from maskov.identifiability import identify
+from maskov.plots.style import COLOURS, axes
 
 SITES = [16, 32, 64, 128, 256, 512, 1024, 2048]
 
@@ -26,9 +27,9 @@ def main() -> None:
     decades = [row["discrepancy"]["log_value"] / math.log(10) for row in rows]
     slope = rows[0]["chernoff"] / math.log(10)
     ax = axes()
-    ax.plot(visible, decades, "o-", color="#0072B2", label="excess loss of weight 0.5 (total variation 0.2)")
+    ax.plot(visible, decades, "o-", color=COLOURS[0], label="excess loss of weight 0.5 (total variation 0.2)")
     line = [decades[-1] + slope * (visible[-1] - v) for v in visible]
-    ax.plot(visible, line, "--", color="#E69F00", label="slope: Chernoff information")
+    ax.plot(visible, line, "--", color=COLOURS[1], label="slope: Chernoff information")
     ax.set_xlabel("v_min, visible sites under a 15 % mask")
     ax.set_ylabel("log₁₀ of the excess loss (nats)")
     ax.legend(frameon=False)

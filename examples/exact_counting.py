@@ -12,6 +12,7 @@ from _output import write
 
 from maskov.identifiability import mmse_curve, view
 from maskov.laws import reference_mixture
+from maskov.plots.style import COLOURS, axes
 from maskov.schedules import schedule
 
 COUNTS = np.unique(np.geomspace(1, 10_000, 60).astype(int))
@@ -26,9 +27,9 @@ def main() -> None:
         curve = [{"visible": v, **q.to_dict()} for v, q in mmse_curve(seen, COUNTS)]
         chernoff = -0.5 * math.log(1 - 4 * gap**2)
         results.append({"gap": gap, "chernoff": chernoff, "mmse": curve})
-        colour, decades = ("#0072B2", "#E69F00", "#009E73")[k], [-row["log_value"] / math.log(10) for row in curve]
-        ax.loglog(COUNTS, decades, "o-", color=colour, markersize=3, label=f"gap {gap:g}")
-        ax.loglog(COUNTS, COUNTS * chernoff / math.log(10), ":", color=colour)
+        decades = [-row["log_value"] / math.log(10) for row in curve]
+        ax.loglog(COUNTS, decades, "os^"[k] + "-", color=COLOURS[k], markersize=3, label=f"gap {gap:g}")
+        ax.loglog(COUNTS, COUNTS * chernoff / math.log(10), ":", color=COLOURS[k])
     ax.set_xlabel("v, visible sites")
     ax.set_ylabel("−log₁₀ MMSE(v); dotted: Chernoff information × v")
     ax.legend(frameon=False)

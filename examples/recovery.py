@@ -12,6 +12,7 @@ from __future__ import annotations
 from _output import write
 
 from maskov.identifiability import identify
+from maskov.plots.style import COLOURS, axes
 
 LAW = "product?sites=400&gap=0.2&weight=0.3"
 SHARES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]
@@ -24,11 +25,10 @@ def main() -> None:
     rows = [identify(LAW, spec, epsilons=EPSILONS).to_dict() for spec in specs]
     ax = axes()
     for k, epsilon in enumerate(EPSILONS):
-        colour = ("#0072B2", "#E69F00", "#009E73")[k]
         error = [row["modulus"][k]["lower_weights"]["value"] for row in rows]
         bound = [row["modulus"][k]["upper_weights"]["value"] for row in rows]
-        ax.loglog(SHARES, error, "o-", color=colour, label=f"weight error at ε = {epsilon:g}")
-        ax.loglog(SHARES, bound, "--", color=colour, label="its low-visibility bound")
+        ax.loglog(SHARES, error, "os^"[k] + "-", color=COLOURS[k], label=f"weight error at ε = {epsilon:g}")
+        ax.loglog(SHARES, bound, "--", color=COLOURS[k], label="its low-visibility bound")
     ax.set_xlabel("π, share of masks that show 4 of 400 sites")
     ax.set_ylabel("total variation of the mode weights")
     ax.legend(frameon=False, fontsize="small")

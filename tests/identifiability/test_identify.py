@@ -127,6 +127,15 @@ def test_three_modes() -> None:
     assert law(reference_mixture(3, 0.1, 0.3).text).n_sites == 3
 
 
+def test_three_modes_too_blind_for_the_eigenvalue_give_an_upper_bound() -> None:
+    rows = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    near, far = (
+        identify(ProductMixture([0.5, 0.3, 0.2], rows, N), "hide:1", epsilons=()).to_dict()["blindness_ratio"]
+        for N in (12, 150)
+    )
+    assert near["kind"] == "exact" and far["kind"] == "upper" and far["value"] < 1e-9
+
+
 def test_nothing_here_imports_torch() -> None:
     code = (
         "import sys, maskov, maskov.laws, maskov.schedules, maskov.identifiability\n"

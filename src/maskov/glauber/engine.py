@@ -7,8 +7,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.glauber.chains import Chains, buckets
+from maskov.glauber.chains import Chains
 from maskov.glauber.draw import Drawn, draw_tokens
+from maskov.glauber.packs import Pack, packs
 from maskov.protocols import Conditionals, Tokens
 from maskov.randomness import uniforms, words
 
@@ -41,9 +42,9 @@ class Chunk(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """Chains of one length over one span of T steps, and their innovations.
+    """Chains of one batch over one span of T steps, and their innovations.
 
-    members: int64 [B] chain indices; block: int64 [B, L] states, changed in place; sites: int64 [B, T] columns;
+    members: int64 [B] chain indices; block: int64 [B, L] states, padded, changed in place; sites: int64 [B, T] columns;
     u: [B, T] uniforms of the token draws; temperatures: [B]; n_sites: [B].
     """
 
@@ -160,16 +161,17 @@ def run_chunk(
     window: int,
     engine: Engine | None = None,
 ) -> Chunk:
-    """Steps start + 1 … stop of every chain, bucket by bucket; the draws depend on (seed, chain number, step) only.
+    """Steps start + 1 … stop of every chain, batch by batch; the draws depend on (seed, chain number, step) only.
 
     engine: how; default plain.
     """
-    engine = engine or PlainEngine(model)
+    engine, batches = engine or PlainEngine(model), list(packs(model, chains.lengths))
     states, changes, series, forwards, first = states.copy(), [], [], 0, start
     while first < stop:
         last = min(stop, first + window * max(1, engine.span_updates // (window * chains.count)))
         recorder = Recorder(chains.count, last - first, window)
-        forwards += _run_span(engine, chains, states, seed, first, recorder)
+        for pack in batches:
+            forwards += _run_pack(engine, chains, pack, states, seed, first, recorder)
         rows, means = recorder.finish()
         rows[:, 1] += first - start
         changes.append(rows)
@@ -179,15 +181,14 @@ def run_chunk(
     return Chunk(start, stop, states, np.concatenate(changes), joined, forwards)
 
 
-def _run_span(engine: Engine, chains: Chains, states: Tokens, seed: int, start: int, recorder: Recorder) -> int:
-    forwards = 0
-    for members in buckets(chains.lengths):
-        length = chains.lengths[members[0]]
-        block = np.ascontiguousarray(states[members, :length])
-        sites, u = _innovations(chains, members, seed, start, recorder.steps)
-        bucket = Bucket(members, block, sites, u, chains.temperatures[members], chains.n_sites[members])
-        forwards += engine.run(bucket, recorder)
-        states[members, :length] = block
+def _run_pack(
+    engine: Engine, chains: Chains, pack: Pack, states: Tokens, seed: int, start: int, recorder: Recorder
+) -> int:
+    members, block = pack.members, pack.gathered(states, chains.lengths)
+    sites, u = _innovations(chains, members, seed, start, recorder.steps)
+    bucket = Bucket(members, block, sites, u, chains.temperatures[members], chains.n_sites[members])
+    forwards = engine.run(bucket, recorder)
+    pack.scatter(block, states, chains.lengths)
     return forwards
 
 

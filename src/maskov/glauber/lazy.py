@@ -126,15 +126,14 @@ class LazyEngine:
 
     def __init__(self, model: Conditionals, budget: int = MEMORY_BYTES) -> None:
         self.model, self.budget, self.events = model, budget, 0
-        self._memories: dict[int, Memory] = {}
-        self._known: dict[int, Known] = {}
+        self._memory: Memory | None = None
+        self._known: dict[bytes, Known] = {}
 
     def run(self, bucket: Bucket, recorder: Recorder) -> int:
         """All chains of the bucket to the end of the span, in as many ticks as the busiest needs."""
-        length = bucket.block.shape[1]
-        known = self._recall(bucket.block)
-        # One memory for all lengths: a context's bytes tell its length.
-        memory = self._memories.setdefault(0, Memory(length, self.budget))
+        known, who = self._recall(bucket), bucket.members.tobytes()
+        # One memory for all batches: a context's bytes tell its length.
+        memory = self._memory = self._memory or Memory(bucket.block.shape[1], self.budget)
         walkers = [_Walker(k, bucket, known, recorder, memory) for k in range(len(bucket.members))]
         forwards, waiting = 0, walkers
         while waiting:
@@ -144,17 +143,17 @@ class LazyEngine:
             waiting = [walker for walker, _ in asked]
         for k, walker in enumerate(walkers):
             bucket.block[k] = walker.x
-        self._known[length] = known._replace(states=bucket.block.copy())
+        self._known[who] = known._replace(states=bucket.block.copy())
         self.events = sum(walker.events for walker in walkers)
         _record_changes(walkers, recorder)
         return forwards
 
-    def _recall(self, block: Tokens) -> Known:
+    def _recall(self, bucket: Bucket) -> Known:
         """What is known of these states: all of it, if the chains are where the last span left them."""
-        known = self._known.get(block.shape[1])
-        if known is not None and np.array_equal(known.states, block):
+        known = self._known.get(bucket.members.tobytes())
+        if known is not None and np.array_equal(known.states, bucket.block):
             return known
-        return Known(block.copy(), *(np.full(block.shape, _UNKNOWN) for _ in range(3)))
+        return Known(bucket.block.copy(), *(np.full(bucket.block.shape, _UNKNOWN) for _ in range(3)))
 
     def _answer(self, asked: list[tuple[_Walker, Request]], memory: Memory) -> int:
         """Evaluate the rows asked for, each context once, and make the steps that waited for them."""
@@ -193,7 +192,7 @@ class AutoEngine:
     def __init__(self, model: Any, budget: int = MEMORY_BYTES) -> None:
         self._plain, self._lazy = PlainEngine(model), LazyEngine(model, budget)
         self._cheap = getattr(model, "n_sites", None) is not None
-        self._is_lazy: dict[int, bool] = {}
+        self._is_lazy: dict[bytes, bool] = {}
 
     @property
     def span_updates(self) -> int:
@@ -202,17 +201,16 @@ class AutoEngine:
         return self._lazy.span_updates if trapped else 1 << 13
 
     def run(self, bucket: Bucket, recorder: Recorder) -> int:
-        """With the engine that the last span of this length speaks for."""
-        length = bucket.block.shape[1]
+        """With the engine that these chains' last span speaks for."""
         if not self._cheap:
             return self._lazy.run(bucket, recorder)
-        before = len(recorder.rows)
-        lazy = self._is_lazy.get(length, len(bucket.members) == 1)
+        who, before = bucket.members.tobytes(), len(recorder.rows)
+        lazy = self._is_lazy.get(who, len(bucket.members) == 1)
         forwards = (self._lazy if lazy else self._plain).run(bucket, recorder)
         moves = sum(map(len, recorder.rows[before:]))
         # After a move every site is an event once; that is what the plain loop's moves say of the lazy one.
         events = self._lazy.events if lazy else moves * int(bucket.n_sites.max())
-        self._is_lazy[length] = events < _worth(len(bucket.members)) * bucket.sites.size
+        self._is_lazy[who] = events < _worth(len(bucket.members)) * bucket.sites.size
         return forwards
 
 

@@ -100,7 +100,7 @@ def _with_modes(
         warnings.append(
             "loss weights enter discrepancy and modulus; blindness ratio, gap and tensorization are of the sampling law"
         )
-    rho = seen.log_quantity(lambda e: blindness_ratio(e.sampling()).log_ratio)
+    rho = local_ratio(seen)
     gap = spectral_gap(law, mu, seen, rho, warnings)
     witness = _witness_tensorization(seen)
     searched = _searched_tensorization(law, mu)
@@ -143,6 +143,15 @@ def curve_counts(N: int, mu: Schedule, most: int = 64) -> NDArray[np.int64]:
         return np.arange(N + 1)
     powers = 2 ** np.arange(int(np.log2(N)) + 1)
     return np.unique(np.concatenate([[0], powers, [mu.v_min(N), round(mu.mean_visible(N)), N]])).astype(np.int64)
+
+
+def local_ratio(seen: View) -> LogQuantity:
+    """ρ_μ of the sampling law: exact, an estimate, or for K > 2 an upper bound where rounding hides the least
+    eigenvalue."""
+    found = blindness_ratio(seen.experiments[0].sampling())
+    if seen.exact:
+        return LogExact.of(found.log_ratio) if found.exact else LogBound.upper(found.log_ratio)
+    return seen.log_quantity(lambda e: blindness_ratio(e.sampling()).log_ratio)
 
 
 def spectral_gap(law: Any, mu: Schedule, seen: View, rho: LogQuantity, warnings: list[str]) -> LogQuantity | None:

@@ -146,8 +146,10 @@ class Tempered:
         return np.asarray(self.inner.predict(states, hidden, sites)) / self.temperature
 
     def in_float64(self) -> Tempered:
-        """The same view of the model's double copy."""
-        return Tempered(self.inner.in_float64(), self.temperature)
+        """The same with rows in float64: a law's own are already."""
+        if not hasattr(self.conditionals, "in_float64"):
+            return self
+        return Tempered(self.conditionals.in_float64(), self.temperature)
 
 
 class _FromJoint(EnumerableLaw):

@@ -83,7 +83,10 @@ def plot_bridge(record: dict[str, Any], ax: Any = None) -> Any:
         gap = [_exact_decades(row["spectral_gap"]) for row in rows]
         ax.plot(sites, ratio, color=colour, linestyle="-", marker="o", markersize=4, label=f"blindness ratio, {spec}")
         ax.plot(sites, gap, color=colour, linestyle="--", marker="s", markersize=4, label=f"spectral gap, {spec}")
+    lengths = sorted({row["n_sites"] for row in record["rows"]})
     ax.set_xscale("log", base=2)
+    ax.set_xticks(lengths, [str(n) for n in lengths])
+    ax.minorticks_off()
     ax.set_xlabel("sites")
     ax.set_ylabel("log₁₀ of the ratio and of the gap per block update")
     ax.legend(frameon=False, fontsize="small")

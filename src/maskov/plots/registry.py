@@ -94,6 +94,10 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
         Figure("mmse", "identifiability:plot_mmse", "Residual mode uncertainty against visible sites (exact)."),
         Figure("modulus", "identifiability:plot_modulus", "Lower and upper bounds of the modulus against ε."),
     ),
+    "bridge": (
+        Figure("bridge", "identifiability:plot_bridge", "Blindness ratio and spectral gap against the sites (exact)."),
+        Figure("tensorization", "identifiability:plot_tensorization", "Lower bounds of C_AT against the sites."),
+    ),
 }
 
 

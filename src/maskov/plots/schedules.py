@@ -24,5 +24,5 @@ def plot_schedules(record: dict[str, Any], ax: Any = None) -> Any:
     ax.set_ylim(0, 1.02)
     ax.set_xlabel(f"s, visible sites (of {length})")
     ax.set_ylabel("low-visibility mass π_s = P(v ≤ s)")
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
     return ax

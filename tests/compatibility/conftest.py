@@ -1,0 +1,8 @@
+"""Small random causal networks come from the builders beside the models' tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
