@@ -147,9 +147,9 @@ class Tempered:
 
     def in_float64(self) -> Tempered:
         """The same with rows in float64: a law's own are already."""
-        if not hasattr(self.conditionals, "in_float64"):
+        if not hasattr(self.inner, "in_float64"):
             return self
-        return Tempered(self.conditionals.in_float64(), self.temperature)
+        return Tempered(self.inner.in_float64(), self.temperature)
 
 
 class _FromJoint(EnumerableLaw):
