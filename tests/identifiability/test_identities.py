@@ -28,7 +28,7 @@ from maskov.identifiability import (
     witness_tensorization,
 )
 from maskov.identifiability.bridge import dense_kernel
-from maskov.laws import enumerate_states
+from maskov.laws import Tabular, enumerate_states
 from maskov.schedules import schedule
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -176,6 +176,15 @@ def test_tensorization_bounds_are_in_order(text: str) -> None:
     searched = searched_tensorization(law, mu, starts=8).value
     assert np.exp(-blindness_ratio(experiment).log_ratio) <= np.exp(-gap) * (1 + 1e-9)
     assert max(witness, np.exp(-gap)) <= searched * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(("hidden", "constant"), [(1, 3.0), (2, 1.5), (3, 1.0)])
+def test_independent_sites_tensorise_with_constant_sites_over_hidden(hidden: int, constant: float) -> None:
+    """Han's inequality: C_AT = N/k for a product law under ``hide:k``, attained by every product ν."""
+    sites = np.log(np.array([[0.3, 0.7], [0.5, 0.5], [0.9, 0.1]]))
+    law = Tabular(sites[0][:, None, None] + sites[1][None, :, None] + sites[2][None, None, :])
+    found = searched_tensorization(law, schedule(f"hide:{hidden}"), starts=4).value
+    assert found == pytest.approx(constant, rel=1e-5) and found <= constant * (1 + 1e-9)
 
 
 def test_full_mask_tensorises_with_constant_one() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -66,6 +68,13 @@ def test_laws_sum_to_one(text: str, length: int) -> None:
     assert law.shape == (length + 1,)
     assert abs(law.sum() - 1) < 1e-12
     assert (law >= 0).all()
+
+
+def test_the_law_at_a_hundred_thousand_sites_is_a_matter_of_seconds() -> None:
+    start = time.process_time()
+    for text in ("cosine", "uniform:0.3,0.8", "bernoulli:0.15", "poly:3"):
+        schedule(text).visible_law(100_000)
+    assert time.process_time() - start < 10
 
 
 def _mean_rate(mu: Schedule) -> float:

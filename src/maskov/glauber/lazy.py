@@ -196,9 +196,10 @@ class AutoEngine:
 
     @property
     def span_updates(self) -> int:
-        """Short spans while a law is run plainly, so that a trap is noticed soon."""
-        trapped = not self._cheap or (bool(self._is_lazy) and all(self._is_lazy.values()))
-        return self._lazy.span_updates if trapped else 1 << 13
+        """Short spans at first and while a law is run plainly, so that a trap is noticed soon."""
+        if not self._is_lazy:
+            return 1 << 10 if self._cheap else self._lazy.span_updates
+        return self._lazy.span_updates if all(self._is_lazy.values()) else 1 << 13
 
     def run(self, bucket: Bucket, recorder: Recorder) -> int:
         """With the engine that these chains' last span speaks for."""

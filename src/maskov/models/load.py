@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +43,7 @@ def load(name: str, device: str = "cpu", dtype: str = "float32", trust_remote_co
 
 
 def _load_network(name: str, device: str, dtype: str, trust: bool) -> Any:
+    _check_libraries(name)
     entry = find(name)
     source = str(entry[1]) if entry else _check_source(name)
     place = _check_device(device)
@@ -54,6 +56,15 @@ def _load_network(name: str, device: str, dtype: str, trust: bool) -> Any:
             model.model.to(place)
         _check_laws(model)
     return model
+
+
+def _check_libraries(name: str) -> None:
+    missing = [package for package in ("torch", "transformers") if importlib.util.find_spec(package) is None]
+    if missing:
+        remedy = "run: pip install 'maskov[models]'; laws (law:…) need neither"
+        raise InputError(
+            f"model {name[:80]}", expected="torch and transformers", came=f"no {missing[0]}", remedy=remedy
+        )
 
 
 def _check_name(name: Any) -> str:
