@@ -10,13 +10,16 @@ import torch
 
 
 def interleaved(loops: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, list[float]]:
-    """Seconds per update of each loop, by turns. loops: name → (one piece of work, updates in it)."""
+    """Seconds per update of each loop, by turns. loops: name → (one piece of work, updates in it).
+
+    Processor time of one thread: a neighbour on the machine slows it (caches, clock), but does not count as ours.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in loops}
     for _ in range(rounds):
         for name, (work, updates) in loops.items():
-            start = time.perf_counter()
+            start = time.process_time()
             work()
-            seconds[name].append((time.perf_counter() - start) / updates)
+            seconds[name].append((time.process_time() - start) / updates)
     return seconds
 
 

@@ -15,7 +15,9 @@ from maskov.protocols import State
 class OurLoop:
     """Chains of one run; ``run`` goes on where the last call stopped, memory included."""
 
-    def __init__(self, model: Any, starts: list[State], temperature: float, engine: str = "auto", seed: int = 0) -> None:
+    def __init__(
+        self, model: Any, starts: list[State], temperature: float, engine: str = "auto", seed: int = 0
+    ) -> None:
         self.model, self.chains, self.seed = model, arrange(starts, [temperature]), seed
         self.states, self.done, self.forwards, self.changes = self.chains.tokens, 0, 0, 0
         self.engine = ENGINES[engine](model)

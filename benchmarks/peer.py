@@ -1,4 +1,4 @@
-"""The loop that people write today, from its description: one random position for the whole batch, logits everywhere."""
+"""The loop that people write today: one random position for the whole batch, logits at every position."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from maskov.models import load
 from maskov.protocols import State
 
 PASSAGE = (
-    "the old river runs under the quiet hill and past the house where the miller lived with his two sons until the war; "
-    "in the spring the water rises to the door, and the birds come back from the south to build their nests in the roof"
+    "the old river runs under the quiet hill and past the house where the miller lived with his sons until the war; "
+    "in the spring the water rises to the door, and the birds come back from the south to build nests in the roof"
 )
 
 
@@ -44,7 +44,8 @@ def ragged(model: Any, chains: int) -> list[State]:
 
 
 ANTIBODY = (
-    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQMNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
+    "EVQLVESGGGLVQPGGSLRLSCAASGFNIKDTYIHWVRQAPGKGLEWVARIYPTNGYTRYADSVKGRFTISADTSKNTAYLQ"
+    "MNSLRAEDTAVYYCSRWGGDGFYAMDYWGQGTLVTVSS"
 )
 
 

@@ -117,3 +117,10 @@ def test_bad_input(texts, options, message) -> None:
 def test_a_law_has_no_passage_to_permute() -> None:
     with pytest.raises(InputError, match="worst case"):
         meeting_times(load("law:curie-weiss?sites=4&beta=1"), starts="permutation")
+
+
+def test_a_text_of_one_token_has_no_permutation() -> None:
+    with pytest.raises(InputError, match="can be permuted"):
+        make_pairs(load("en-tiny"), ["go go go"], 2, "permutation", None, 0)
+    pairs = make_pairs(load("en-tiny"), ["go on"], 12, "permutation", None, 0)
+    assert all((p.first.tokens != p.second.tokens).any() for p in pairs)

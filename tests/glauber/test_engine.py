@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from maskov.conformance import check_chain_frequencies
 from maskov.errors import ConformanceError, InputError
-from maskov.glauber import draw_tokens, glauber, open_trace
+from maskov.glauber import Chains, arrange, draw_tokens, glauber, open_trace, run_chunk
 from maskov.glauber.kernel import stationary_law, transition_matrix
 from maskov.laws import CurieWeiss, IsingRing, Potts, perturbed, random_conditionals, random_tabular, state_index
 from maskov.models import LawModel, load
@@ -28,8 +28,10 @@ LAWS = {
 }
 
 
-def _visits(model: Any, law: Any, steps: int, tau: float, seed: int = 0) -> NDArray[np.int64]:
-    start = State(np.zeros(law.n_sites, np.int64), np.arange(law.n_sites))
+def _visits(
+    model: Any, law: Any, steps: int, tau: float, seed: int = 0, free: list[int] | None = None
+) -> NDArray[np.int64]:
+    start = State(np.zeros(law.n_sites, np.int64), np.arange(law.n_sites) if free is None else np.array(free))
     trace = glauber(model, [start], temperature=tau, steps=steps, chains=8, seed=seed)
     first = steps // 20
     numbers = np.empty((steps, 8), dtype=np.int64)
@@ -78,6 +80,14 @@ def test_a_wrong_temperature_is_rejected(wrong: float) -> None:
         check_chain_frequencies(_visits(LawModel(law), law, 4000, wrong), stationary_law(kernel), kernel)
 
 
+def test_a_frozen_site_that_should_move_is_rejected() -> None:
+    law = LAWS["tabular"]
+    kernel = transition_matrix(law, law.n_sites, 1.0)
+    held = _visits(LawModel(law), law, 4000, 1.0, free=[0, 1])
+    with pytest.raises(ConformanceError):
+        check_chain_frequencies(held, stationary_law(kernel), kernel)
+
+
 def _replay(model: Any, start: State, tau: float, steps: int, seed: int, chain: int) -> NDArray[np.int64]:
     """The chain written out by its definition, one row at a time."""
     x = start.tokens.copy()
@@ -116,9 +126,16 @@ def test_a_batch_of_eight_is_two_of_four() -> None:
     model = LawModel(law)
     starts = [State(np.random.default_rng(k).integers(3, size=3), np.arange(3)) for k in range(8)]
     eight = glauber(model, starts, temperature=0.9, steps=200, seed=4)
-    # Streams belong to chain numbers, so the second half must carry its own numbers: run it behind the first.
-    four = glauber(model, starts[:4], temperature=0.9, steps=200, seed=4)
-    _equal(eight, four, slice(0, 4))
+    _equal(eight, glauber(model, starts[:4], temperature=0.9, steps=200, seed=4), slice(0, 4))
+    # Streams belong to chain numbers, so the second half is run with the numbers that it has in the batch of eight.
+    whole = arrange(starts, [0.9])
+    second = Chains(*(part[4:] for part in whole))
+    a, b = (run_chunk(model, c, c.tokens, 4, 0, 200, 5) for c in (whole, second))
+    assert (a.states[4:] == b.states).all()
+    late = a.changes[a.changes[:, 0] >= 4] - np.array([4, 0, 0, 0, 0])
+    assert len(late) > 100 and (late == b.changes).all()
+    for name, values in b.series.items():
+        assert (a.series[name][:, 4:] == values).all(), name
     again = glauber(model, starts, temperature=[0.9, 2.0], steps=200, seed=4)
     for t in (1, 77, 200):
         assert all((x == y).all() for x, y in zip(eight.states_at(t), again.states_at(t)[:8], strict=True))

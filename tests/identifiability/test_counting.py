@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,24 @@ def test_pruned_counts_change_nothing() -> None:
     assert log_joint_discrepancy(count_experiment(model, mu), w, other) == pytest.approx(whole, abs=1e-12)
 
 
+def test_pruning_keeps_what_the_faster_pairs_leave_open() -> None:
+    """Two modes close together and one far off: the far pairs' residual is far below the near one's, and exact."""
+    law = ProductMixture([0.25, 0.5, 0.25], [[0.8, 0.2], [0.9, 0.1], [0.3, 0.7]], 4000)
+    model, mu = count_modes(law), schedule("fixed:0.15")
+    assert model is not None
+    pruned, w, other = count_experiment(model, mu), law.weights, np.array([0.1875, 0.375, 0.4375])
+    counts = np.array([3400, 3401, 4000])
+    tables = [model.log_table(int(v)) for v in counts]
+    whole = replace(
+        pruned, log_table=np.concatenate(tables), starts=np.cumsum([0, *(len(t) for t in tables[:-1])], dtype=np.int64)
+    )
+    assert len(pruned.log_table) < len(whole.log_table)
+    for function in (log_joint_discrepancy, log_token_discrepancy):
+        assert function(pruned, w, other) == pytest.approx(function(whole, w, other), abs=1e-9)
+        assert function(pruned, w, other) < -200  # the first two weights keep their ratio: only far pairs count
+    assert blindness_ratio(pruned).log_ratio == pytest.approx(blindness_ratio(whole).log_ratio, abs=1e-9)
+
+
 def test_thinned_rows_change_nothing() -> None:
     """Small gap: long tables are thinned, and the residual stays what every row gives."""
     from maskov.identifiability.experiment import MARGIN, _prune
@@ -101,7 +121,7 @@ def test_thinned_rows_change_nothing() -> None:
     model = count_modes(reference_mixture(9000, 0.004, 0.3))
     assert model is not None
     table, start = model.log_table(9000), np.zeros(1, dtype=np.int64)
-    thin = _prune(table, model.weights, MARGIN)
+    thin = _prune(table, model, MARGIN)
     assert len(thin) < len(table) / 20
     for other in ([0.5, 0.5], [0.999999, 1e-6]):
         a, b = (log_residual(t, start, model.weights, np.array(other))[0] for t in (table, thin))

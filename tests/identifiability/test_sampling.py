@@ -101,6 +101,10 @@ def test_proposal_covers_the_modes() -> None:
 def test_log_estimate_of_tiny_values() -> None:
     found = log_estimate(np.array([-5000.0, -5000.1]))
     assert found.to_dict()["value"] is None and found.to_dict()["log_value"] == pytest.approx(-5000.05, abs=0.01)
+    assert "stderr" not in found.to_dict() and found.to_dict()["relative_stderr"] == pytest.approx(0.05, abs=0.002)
+    assert str(found).startswith("3.20") and "e-2172 ± 5 %" in str(found)
+    huge = log_estimate(np.array([5000.0, 5000.1]))
+    assert huge.to_dict()["value"] is None and huge.log_value == pytest.approx(5000.05, abs=0.01)
 
 
 @pytest.mark.parametrize("text", ["fixed:0.15", "hide:1", "uniform", "0.95*hide:1+0.05*full"])

@@ -119,3 +119,14 @@ def test_what_fails_its_trial_is_not_used(monkeypatch: pytest.MonkeyPatch, wrong
     assert model.last_layer is None
     states, sites = cases(model)
     assert gap(model.logits(states, sites), plain_rows(model, states, sites), ~model.forbidden) < 1e-5
+
+
+@pytest.mark.parametrize("name", ["bert", "modernbert", "deberta", "mpnet"])
+def test_parts_of_several_widths(name: str) -> None:
+    """One decoder for all of them, or none where the head is unknown: the rows of each part alone."""
+    model = masked(name)
+    states, sites = cases(model, rows=7)
+    parts = [(states, sites), (states[:2, :6], np.array([1, 4])), (states[:1, :4], np.array([2]))]
+    for rows, part in zip(model.logits_of_parts(parts), parts, strict=True):
+        assert rows.shape == (len(part[1]), V) and (rows[:, model.forbidden] == -np.inf).all()
+        assert gap(rows, model.logits(*part), ~model.forbidden) < 1e-5

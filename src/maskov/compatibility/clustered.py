@@ -1,4 +1,4 @@
-"""Statistics of rectangles with bootstrap intervals that resample whole texts: rectangles of one text are not independent."""
+"""Statistics of rectangles; bootstrap intervals resample whole texts, whose rectangles are not independent."""
 
 from __future__ import annotations
 

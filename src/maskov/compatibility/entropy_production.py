@@ -21,7 +21,7 @@ class EntropyCell:
 
     change_rate: share of steps that change a token; entropy: mean −Σ p log p of the conditionals; stay: mean p of the
     current token; production: σ from the Rao–Blackwellised increment; production_raw: from the drawn one; drift: second
-    half minus first half of σ's series, which should be 0 once stationary; stationary: whether it is within 3 of its errors.
+    half minus first half of σ's series, 0 once stationary; stationary: whether it is within 3 of its errors.
     """
 
     temperature: float
@@ -48,14 +48,14 @@ class EntropyProduction(Result):
 
 
 def entropy_production(trace: Any, *, discard: float = 0.25) -> EntropyProduction:
-    """σ = E[ℓ_i(new) − ℓ_i(old)] per step along a stationary trajectory, log p(x, y)/p(y, x) of the chain: 0 iff reversible.
+    """σ = E[ℓ_i(new) − ℓ_i(old)] per step of a stationary run, mean log P(x, y)/P(y, x) of the chain: 0 iff reversible.
 
-    The Rao–Blackwellised increment Σ_v p(v) ℓ(v) − ℓ(old) replaces the drawn one by its mean. Errors come from the effective
-    sample size of all chains together [Vehtari et al. 2021]. Before stationarity σ also holds the relaxation of −log μ, so
-    the first part is discarded.
+    The Rao–Blackwellised increment Σ_v p(v) ℓ(v) − ℓ(old) replaces the drawn one by its mean. Errors come from the
+    effective sample size of all chains together [Vehtari et al. 2021]. Before stationarity σ also holds the relaxation
+    of −log μ, so the first part is discarded.
 
-    trace: ``Trace`` (its window means); discard: share of the steps to leave out, in [0, 1). Raises ``InputError`` on a run
-    too short for an error.
+    trace: ``Trace`` (its window means); discard: share of the steps to leave out, in [0, 1). Raises ``InputError`` on
+    a run too short for an error.
     """
     if not 0 <= discard < 1:
         raise InputError("discard", expected="a share in [0, 1)", came=str(discard))

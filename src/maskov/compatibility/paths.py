@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 
 
 class Rectangles(NamedTuple):
-    """One entry a rectangle; each [r]. text, first, second, distance, a, a_new, b, b_new: int64; path1, path2: float64 nats."""
+    """One entry a rectangle; each [r]. path1, path2: float64 nats; the rest: int64."""
 
     text: Tokens
     first: Tokens
@@ -53,7 +53,7 @@ class Rectangles(NamedTuple):
 
 
 def choose_pairs(states: Sequence[State], count: int, seed: int) -> list[tuple[int, int, int]]:
-    """(text, i, j) of ``count`` pairs: texts in turn, two different free sites at random; a function of (seed, pair number)."""
+    """(text, i, j) of ``count`` pairs: texts in turn, two different free sites by (seed, pair number)."""
     usable = [t for t, s in enumerate(states) if len(s.free) >= 2]
     if not usable:
         raise InputError(
@@ -68,7 +68,7 @@ def choose_pairs(states: Sequence[State], count: int, seed: int) -> list[tuple[i
 
 
 def proposal_rows(model: Any, states: Tokens, sites: Tokens) -> NDArray[np.float64]:
-    """Rows to propose from: the conditionals, or what a causal model offers in their place (its left context). [m, V]."""
+    """Rows to propose from: the conditionals, or a causal model's guess from the left context. float64 [m, V]."""
     rows = model.logits(states, sites) if hasattr(model, "logits") else model.proposal_logits(states, sites)
     return np.asarray(rows, dtype=np.float64)
 
@@ -76,8 +76,8 @@ def proposal_rows(model: Any, states: Tokens, sites: Tokens) -> NDArray[np.float
 def propose(rows: NDArray[np.float64], current: Tokens, kind: str, k: int, seeds: Sequence[tuple[int, int]]) -> Tokens:
     """k distinct substitutions per row, never the current token: int64 [m, k].
 
-    conditional: without replacement from softmax(row) (the k largest of score + Gumbel); top_k: among the ten most likely
-    others; uniform: among all allowed others. rows: [m, V]; seeds: (seed, stream chain) per row.
+    conditional: without replacement from softmax(row) (the k largest of score + Gumbel); top_k: among the ten most
+    likely others; uniform: among all allowed others. rows: [m, V]; seeds: (seed, stream chain) per row.
     """
     out = np.empty((len(rows), k), dtype=np.int64)
     for m, row in enumerate(rows):

@@ -29,11 +29,11 @@ def rectangle_test(
     """Kolmogorov's criterion on sampled rectangles of the Hamming graph.
 
     A joint law with these conditionals makes Δ = path1 − path2 = 0 for every rectangle (arXiv 2605.16378; on positive
-    conditionals all rectangles closed ⇔ the Glauber chain is reversible ⇔ a joint law exists). Only scores of given tokens
-    are used, so causal models and tables run the same code.
+    conditionals all rectangles closed ⇔ the Glauber chain is reversible ⇔ a joint law exists). Only scores of given
+    tokens are used, so causal models and tables run the same code.
 
-    model: ``TokenScores`` with a codec; texts: texts, records or states (None: a law's own random states); rectangles: per
-    proposal; proposals: of "conditional" (causal models: their left context), "top_k", "uniform", the first is the
+    model: ``TokenScores`` with a codec; texts: texts, records or states (None: a law's own random states); rectangles:
+    per proposal; proposals: of "conditional" (causal models: their left context), "top_k", "uniform", the first is the
     headline; per_site: substitutions k at each site, k² rectangles share 2(k + 1) evaluations. Raises ``InputError``.
 
     >>> from maskov.models import load

@@ -141,8 +141,12 @@ def _clamped(start: _Start) -> State:
 
 
 def _permuted(state: State, rng: np.random.Generator) -> State:
-    tokens = state.tokens.copy()
-    tokens[state.free] = rng.permutation(tokens[state.free])
+    tokens, own = state.tokens.copy(), state.tokens[state.free]
+    if len(np.unique(own)) < 2:
+        remedy = "pass a longer text, or another one"
+        raise InputError("pairs", expected="a text whose tokens can be permuted", came="one token", remedy=remedy)
+    while np.array_equal(tokens, state.tokens):  # two short texts that agree by luck would have met before the start
+        tokens[state.free] = rng.permutation(own)
     return State(tokens, state.free)
 
 

@@ -3,6 +3,7 @@
 from maskov.glauber.chains import Chains, arrange, check_temperatures
 from maskov.glauber.draw import Drawn, draw_tokens
 from maskov.glauber.engine import Chunk, StepInfo, run_chunk, step
+from maskov.glauber.precision import DtypeGap, dtype_gap
 from maskov.glauber.run import Progress, glauber
 from maskov.glauber.trace import Changes, Trace, open_trace
 from maskov.rooms import callable_room
@@ -12,12 +13,14 @@ __all__ = [
     "Chains",
     "Chunk",
     "Drawn",
+    "DtypeGap",
     "Progress",
     "StepInfo",
     "Trace",
     "arrange",
     "check_temperatures",
     "draw_tokens",
+    "dtype_gap",
     "glauber",
     "open_trace",
     "run_chunk",

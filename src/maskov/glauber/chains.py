@@ -1,4 +1,4 @@
-"""The chains of a run as data: where each starts, at which temperature, with which stream; and buckets of one length."""
+"""The chains of a run as data: start, temperature and stream of each; and buckets of one length."""
 
 from __future__ import annotations
 

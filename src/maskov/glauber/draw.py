@@ -56,24 +56,34 @@ def tempered_scores(
     return scores if fast else np.maximum(scores, _FLOOR, out=scores)
 
 
-def draw_tokens(logits: Floats, temperatures: NDArray[np.float64], current: Tokens, u: NDArray[np.float64]) -> Drawn:
+def draw_tokens(
+    logits: Floats,
+    temperatures: NDArray[np.float64],
+    current: Tokens,
+    u: NDArray[np.float64],
+    which: Tokens | None = None,
+) -> Drawn:
     """Draw v ~ softmax(s/τ) by inverse CDF, the current token first, then the rest in vocabulary order.
 
     The chain stays iff u < p(current): one comparison decides, which is what makes waiting times cheap. All sums are
     float64, so a token of probability 1e-12 is drawn as often as it should be (float32 Gumbel draws lose it). A row's
     numbers do not depend on the rows beside it.
 
-    logits: [B, V] nats, −inf where forbidden; temperatures: [B] > 0; current: int64 [B]; u: [B] in [0, 1).
+    logits: [B, V] nats, −inf where forbidden; temperatures: [B] > 0; current: int64 [B]; u: [B] in [0, 1); which: int64
+    [B], the row of each draw where several share one (then logits may have any number of rows).
 
     >>> d = draw_tokens(np.log([[0.2, 0.8]]), np.ones(1), np.array([1]), np.array([0.9]))
     >>> int(d.tokens[0]), round(float(d.stay[0]), 3)
     (0, 0.8)
     """
-    V = logits.shape[1]
+    V, B = logits.shape[1], len(current)
     rows = max(1, _BLOCK_VALUES // V)
     columns = V if V <= _WIDE else -(-V // _CELL) * _CELL
-    scratch = np.empty((min(rows, len(logits)), V)), np.zeros((min(rows, len(logits)), columns))
-    blocks = [_draw_block(logits[b], temperatures[b], current[b], u[b], *scratch) for b in _slices(len(logits), rows)]
+    scratch = np.empty((min(rows, B), V)), np.zeros((min(rows, B), columns))
+    blocks = [
+        _draw_block(logits[b if which is None else which[b]], temperatures[b], current[b], u[b], *scratch)
+        for b in _slices(B, rows)
+    ]
     return blocks[0] if len(blocks) == 1 else Drawn(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 

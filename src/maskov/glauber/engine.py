@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from maskov.glauber.chains import Chains
 from maskov.glauber.draw import Drawn, draw_tokens
 from maskov.glauber.packs import Pack, packs
-from maskov.protocols import Conditionals, Tokens
+from maskov.protocols import Conditionals, Floats, Tokens
 from maskov.randomness import uniforms, words
 
 SERIES = ("changed", "stay", "entropy", "production", "production_raw")
@@ -42,7 +43,7 @@ class Chunk(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """Chains of one batch over one span of T steps, and their innovations.
+    """Chains of one width over one span of T steps, and their innovations.
 
     members: int64 [B] chain indices; block: int64 [B, L] states, padded, changed in place; sites: int64 [B, T] columns;
     u: [B, T] uniforms of the token draws; temperatures: [B]; n_sites: [B].
@@ -116,9 +117,21 @@ class Engine(Protocol):
         """Site updates for which innovations are drawn at once: bounds memory, changes no number."""
         ...
 
-    def run(self, bucket: Bucket, recorder: Recorder) -> int:
-        """Apply the span's steps to ``bucket.block``; the number of model rows evaluated."""
+    def run(self, buckets: Sequence[Bucket], recorder: Recorder) -> int:
+        """Apply the span's steps to each ``bucket.block``; the number of model rows evaluated."""
         ...
+
+
+def evaluate(model: Any, parts: Sequence[tuple[Tokens, Tokens]], alone: bool = False) -> list[Floats]:
+    """Rows of several (states, sites), each of its own width; a model that can decodes them all at once.
+
+    alone: a run of one chain, which never asks for two rows.
+    """
+    together = getattr(model, "logits_of_parts", None)
+    if together is None or (len(parts) == 1 and not alone):
+        return [model.logits(states, sites) for states, sites in parts]
+    rows: list[Floats] = together(parts, alone)
+    return rows
 
 
 def step(
@@ -128,9 +141,15 @@ def step(
 
     x_i ← v, v ~ p_{i,τ}(· | x_{-i}) = softmax(s_i/τ); sites: int64 [B] columns; u: [B] uniforms of the token draw.
     """
+    return _updated(model.logits(states, sites), states, sites, temperatures, u)
+
+
+def _updated(
+    rows: Floats, states: Tokens, sites: Tokens, temperatures: NDArray[np.float64], u: NDArray[np.float64]
+) -> StepInfo:
     each = np.arange(len(states))
     old = states[each, sites]
-    drawn = draw_tokens(model.logits(states, sites), temperatures, old, u)
+    drawn = draw_tokens(rows, temperatures, old, u)
     states[each, sites] = drawn.tokens
     return StepInfo(sites, old, drawn.tokens, drawn)
 
@@ -143,12 +162,19 @@ class PlainEngine:
     def __init__(self, model: Conditionals) -> None:
         self.model = model
 
-    def run(self, bucket: Bucket, recorder: Recorder) -> int:
-        """Step by step, all chains of the bucket in one batch."""
-        sites, u = np.ascontiguousarray(bucket.sites.T), np.ascontiguousarray(bucket.u.T)
-        for t in range(len(sites)):
-            recorder.add(t, bucket.members, step(self.model, bucket.block, sites[t], bucket.temperatures, u[t]))
-        return int(sites.size)
+    def run(self, buckets: Sequence[Bucket], recorder: Recorder) -> int:
+        """Step by step, all chains at once."""
+        sites, u = (
+            [np.ascontiguousarray(table.T) for table in tables]
+            for tables in zip(*(b[2:4] for b in buckets), strict=True)
+        )
+        chains = sum(len(bucket.members) for bucket in buckets)
+        for t in range(recorder.steps):
+            rows = evaluate(self.model, [(b.block, i[t]) for b, i in zip(buckets, sites, strict=True)], chains == 1)
+            for k, bucket in enumerate(buckets):
+                info = _updated(rows[k], bucket.block, sites[k][t], bucket.temperatures, u[k][t])
+                recorder.add(t, bucket.members, info)
+        return recorder.steps * chains
 
 
 def run_chunk(
@@ -161,7 +187,7 @@ def run_chunk(
     window: int,
     engine: Engine | None = None,
 ) -> Chunk:
-    """Steps start + 1 … stop of every chain, batch by batch; the draws depend on (seed, chain number, step) only.
+    """Steps start + 1 … stop of every chain; the draws depend on (seed, chain number, step) only.
 
     engine: how; default plain.
     """
@@ -170,8 +196,10 @@ def run_chunk(
     while first < stop:
         last = min(stop, first + window * max(1, engine.span_updates // (window * chains.count)))
         recorder = Recorder(chains.count, last - first, window)
-        for pack in batches:
-            forwards += _run_pack(engine, chains, pack, states, seed, first, recorder)
+        buckets = [_bucket(chains, pack, states, seed, first, recorder.steps) for pack in batches]
+        forwards += engine.run(buckets, recorder)
+        for pack, bucket in zip(batches, buckets, strict=True):
+            pack.scatter(bucket.block, states, chains.lengths)
         rows, means = recorder.finish()
         rows[:, 1] += first - start
         changes.append(rows)
@@ -181,15 +209,10 @@ def run_chunk(
     return Chunk(start, stop, states, np.concatenate(changes), joined, forwards)
 
 
-def _run_pack(
-    engine: Engine, chains: Chains, pack: Pack, states: Tokens, seed: int, start: int, recorder: Recorder
-) -> int:
-    members, block = pack.members, pack.gathered(states, chains.lengths)
-    sites, u = _innovations(chains, members, seed, start, recorder.steps)
-    bucket = Bucket(members, block, sites, u, chains.temperatures[members], chains.n_sites[members])
-    forwards = engine.run(bucket, recorder)
-    pack.scatter(block, states, chains.lengths)
-    return forwards
+def _bucket(chains: Chains, pack: Pack, states: Tokens, seed: int, start: int, count: int) -> Bucket:
+    sites, u = _innovations(chains, pack.members, seed, start, count)
+    block = pack.gathered(states, chains.lengths)
+    return Bucket(pack.members, block, sites, u, chains.temperatures[pack.members], chains.n_sites[pack.members])
 
 
 def _innovations(

@@ -1,19 +1,20 @@
 """Waiting times without waiting: the n-fold way [Bortz, Kalos & Lebowitz 1975], lazily, on the plain loop's own stream.
 
 The inverse CDF has the current token first, so a chain stays at step t iff u_t < p_{i_t}(x_{i_t} | x_{-i_t}). A state's
-stay probabilities are remembered as its sites are visited; from then on a step is one comparison, and the next step that
-needs more is found by scanning the stream. The trajectory is the plain loop's, step by step.
+stay probabilities are remembered as its sites are visited; from then on a step is one comparison, and the next step
+that needs more is found by scanning the stream. The trajectory is the plain loop's, step by step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maskov.glauber.draw import Drawn, draw_tokens
-from maskov.glauber.engine import Bucket, PlainEngine, Recorder
+from maskov.glauber.engine import Bucket, PlainEngine, Recorder, evaluate
 from maskov.glauber.memo import MEMORY_BYTES, Memory, Note, context
 from maskov.protocols import Conditionals, Floats, Tokens
 
@@ -118,8 +119,8 @@ class _Walker:
 class LazyEngine:
     """Remembers stay probabilities and rows by masked input; a row is evaluated when a step cannot do without.
 
-    Each tick gathers the rows that the chains of one length wait for, whatever their temperatures and steps, into one
-    batch; equal contexts are evaluated once. budget: bytes of memory.
+    Each tick gathers the rows that chains wait for, whatever their temperatures and steps, into one batch; equal
+    contexts are evaluated once. budget: bytes of memory.
     """
 
     span_updates = 1 << 20
@@ -129,23 +130,31 @@ class LazyEngine:
         self._memory: Memory | None = None
         self._known: dict[bytes, Known] = {}
 
-    def run(self, bucket: Bucket, recorder: Recorder) -> int:
-        """All chains of the bucket to the end of the span, in as many ticks as the busiest needs."""
-        known, who = self._recall(bucket), bucket.members.tobytes()
-        # One memory for all batches: a context's bytes tell its length.
-        memory = self._memory = self._memory or Memory(bucket.block.shape[1], self.budget)
-        walkers = [_Walker(k, bucket, known, recorder, memory) for k in range(len(bucket.members))]
-        forwards, waiting = 0, walkers
+    def run(self, buckets: Sequence[Bucket], recorder: Recorder) -> int:
+        """All chains to the end of the span, in as many ticks as the busiest needs."""
+        # One memory for all widths: a context's bytes tell its own.
+        memory = self._memory = self._memory or Memory(max(b.block.shape[1] for b in buckets), self.budget)
+        known = [self._recall(bucket) for bucket in buckets]
+        crews = [
+            [_Walker(k, bucket, what, recorder, memory) for k in range(len(bucket.members))]
+            for bucket, what in zip(buckets, known, strict=True)
+        ]
+        walkers = [walker for crew in crews for walker in crew]
+        forwards = self._finish(walkers, memory)
+        for bucket, crew, what in zip(buckets, crews, known, strict=True):
+            bucket.block[:] = [walker.x for walker in crew]
+            self._known[bucket.members.tobytes()] = what._replace(states=bucket.block.copy())
+        self.events = sum(walker.events for walker in walkers)
+        _record_changes(walkers, recorder)
+        return forwards
+
+    def _finish(self, walkers: list[_Walker], memory: Memory) -> int:
+        forwards, waiting, alone = 0, walkers, len(walkers) == 1
         while waiting:
             asked = [(walker, request) for walker in waiting if (request := walker.advance()) is not None]
             if asked:
-                forwards += self._answer(asked, memory)
+                forwards += self._answer(asked, memory, alone)
             waiting = [walker for walker, _ in asked]
-        for k, walker in enumerate(walkers):
-            bucket.block[k] = walker.x
-        self._known[who] = known._replace(states=bucket.block.copy())
-        self.events = sum(walker.events for walker in walkers)
-        _record_changes(walkers, recorder)
         return forwards
 
     def _recall(self, bucket: Bucket) -> Known:
@@ -155,24 +164,52 @@ class LazyEngine:
             return known
         return Known(bucket.block.copy(), *(np.full(bucket.block.shape, _UNKNOWN) for _ in range(3)))
 
-    def _answer(self, asked: list[tuple[_Walker, Request]], memory: Memory) -> int:
+    def _answer(self, asked: list[tuple[_Walker, Request]], memory: Memory, alone: bool) -> int:
         """Evaluate the rows asked for, each context once, and make the steps that waited for them."""
-        place: dict[bytes, int] = {}
-        which = np.array([place.setdefault(request.key, len(place)) for _, request in asked])
-        first = np.unique(which, return_index=True)[1]
-        states = np.stack([asked[k][0].x for k in first]).astype(np.int64)
-        rows = np.asarray(self.model.logits(states, np.array([asked[k][1].site for k in first], dtype=np.int64)))
+        parts = _by_width(asked)
+        rows = evaluate(self.model, [_needed(part) for part in parts], alone)
+        for part, found in zip(parts, rows, strict=True):
+            self._apply(part, np.asarray(found), memory)
+        return sum(map(len, rows))
+
+    def _apply(self, asked: list[tuple[_Walker, Request]], rows: Floats, memory: Memory) -> None:
+        """Draw from the rows of one width, in the order of ``_needed``."""
+        place = _places(asked)
+        which = np.array([place[request.key] for _, request in asked])
         drawn = draw_tokens(
-            rows if len(first) == len(asked) else rows[which],
+            rows,
             np.array([walker.temperature for walker, _ in asked]),
             np.array([walker.x[request.site] for walker, request in asked], dtype=np.int64),
             np.array([walker.u[walker.t] for walker, _ in asked]),
+            None if len(place) == len(asked) else which,
         )
         for key, k in place.items():
             memory.keep_row(key, rows[k])
         for at, (walker, request) in enumerate(asked):
             walker.apply(request, drawn, at)
-        return len(first)
+
+
+def _by_width(asked: list[tuple[_Walker, Request]]) -> list[list[tuple[_Walker, Request]]]:
+    """Requests grouped by the width of their states."""
+    groups: dict[int, list[tuple[_Walker, Request]]] = {}
+    for walker, request in asked:
+        groups.setdefault(len(walker.x), []).append((walker, request))
+    return list(groups.values())
+
+
+def _places(asked: list[tuple[_Walker, Request]]) -> dict[bytes, int]:
+    """Each context's row, in order of first request."""
+    place: dict[bytes, int] = {}
+    for _, request in asked:
+        place.setdefault(request.key, len(place))
+    return place
+
+
+def _needed(asked: list[tuple[_Walker, Request]]) -> tuple[Tokens, Tokens]:
+    """States and sites of the contexts asked for, each once."""
+    first = {request.key: (walker.x, request.site) for walker, request in reversed(asked)}
+    chosen = [first[key] for key in _places(asked)]
+    return np.stack([x for x, _ in chosen]).astype(np.int64), np.array([i for _, i in chosen], dtype=np.int64)
 
 
 def _record_changes(walkers: list[_Walker], recorder: Recorder) -> None:
@@ -192,26 +229,25 @@ class AutoEngine:
     def __init__(self, model: Any, budget: int = MEMORY_BYTES) -> None:
         self._plain, self._lazy = PlainEngine(model), LazyEngine(model, budget)
         self._cheap = getattr(model, "n_sites", None) is not None
-        self._is_lazy: dict[bytes, bool] = {}
+        self._is_lazy: bool | None = None
 
     @property
     def span_updates(self) -> int:
         """Short spans at first and while a law is run plainly, so that a trap is noticed soon."""
-        if not self._is_lazy:
-            return 1 << 10 if self._cheap else self._lazy.span_updates
-        return self._lazy.span_updates if all(self._is_lazy.values()) else 1 << 13
+        if not self._cheap or self._is_lazy:
+            return self._lazy.span_updates
+        return 1 << 10 if self._is_lazy is None else 1 << 13
 
-    def run(self, bucket: Bucket, recorder: Recorder) -> int:
-        """With the engine that these chains' last span speaks for."""
+    def run(self, buckets: Sequence[Bucket], recorder: Recorder) -> int:
+        """With the engine that the last span speaks for."""
         if not self._cheap:
-            return self._lazy.run(bucket, recorder)
-        who, before = bucket.members.tobytes(), len(recorder.rows)
-        lazy = self._is_lazy.get(who, len(bucket.members) == 1)
-        forwards = (self._lazy if lazy else self._plain).run(bucket, recorder)
-        moves = sum(map(len, recorder.rows[before:]))
+            return self._lazy.run(buckets, recorder)
+        chains, updates = sum(len(b.members) for b in buckets), sum(b.sites.size for b in buckets)
+        lazy = chains == 1 if self._is_lazy is None else self._is_lazy
+        forwards = (self._lazy if lazy else self._plain).run(buckets, recorder)
         # After a move every site is an event once; that is what the plain loop's moves say of the lazy one.
-        events = self._lazy.events if lazy else moves * int(bucket.n_sites.max())
-        self._is_lazy[who] = events < _worth(len(bucket.members)) * bucket.sites.size
+        moves = sum(map(len, recorder.rows)) * max(int(b.n_sites.max()) for b in buckets)
+        self._is_lazy = (self._lazy.events if lazy else moves) < _worth(chains) * updates
         return forwards
 
 

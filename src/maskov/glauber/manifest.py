@@ -31,7 +31,8 @@ class Manifest:
     """Provenance and progress of one run.
 
     steps: steps that were asked for; window: steps per entry of a series; chunk_steps: steps per chunk;
-    model: ``name``, ``fingerprint``, ``vocabulary_size``; texts: one dict per start (``topic``, ``name``); chunks: complete ones.
+    model: ``name``, ``fingerprint``, ``vocabulary_size``; texts: one dict per start (``topic``, ``name``); chunks:
+    complete ones.
     """
 
     steps: int

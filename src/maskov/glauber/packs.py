@@ -12,7 +12,7 @@ from maskov.protocols import Tokens
 
 
 class Pack(NamedTuple):
-    """Chains that run in one batch. members: int64 [B]; width: columns of the batch; pad: token beyond a chain's end."""
+    """Chains of one batch. members: int64 [B]; width: columns of the batch; pad: token beyond a chain's end."""
 
     members: Tokens
     width: int

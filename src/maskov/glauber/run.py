@@ -55,15 +55,16 @@ def glauber(
 ) -> Trace:
     """Single-site Glauber dynamics with uniform random sites, all temperatures in one batch.
 
-    P(x, y) = (1/n) p_{i,τ}(y_i | x_{-i}), p_{i,τ} = softmax(s_i/τ) (arXiv 2605.16378). The draws of chain c at step t are
-    a function of (seed, c, t): batch, chunking and resuming do not change a trajectory.
+    P(x, y) = (1/n) p_{i,τ}(y_i | x_{-i}), p_{i,τ} = softmax(s_i/τ) (arXiv 2605.16378). The draws of chain c at step t
+    are a function of (seed, c, t): batch, chunking and resuming do not change a trajectory.
 
-    model: a ``TextModel``, or any ``Conditionals`` when ``starts`` are ``State`` values; starts: texts, ``State`` values or
-    None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain (a sweep is
-    the largest n of the starts); chains: per temperature, default one per start; out: path of a new store, None for memory;
-    clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists; window: steps per entry of
-    a series; engine: "lazy" remembers what it has evaluated and skips waiting times, "plain" evaluates every step, "auto"
-    chooses; the trajectory is the same. Raises ``InputError`` on unusable input, ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
+    model: a ``TextModel``, or any ``Conditionals`` when ``starts`` are ``State`` values; starts: texts, ``State``
+    values or None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain
+    (a sweep is the largest n of the starts); chains: per temperature, default one per start; out: path of a new store,
+    None for memory; clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists;
+    window: steps per entry of a series; engine: "lazy" remembers what it has evaluated and skips waiting times, "plain"
+    evaluates every step, "auto" chooses; the trajectory is the same. Raises ``InputError`` on unusable input,
+    ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
 
     >>> from maskov.laws import law
     >>> trace = glauber(law("curie-weiss?sites=6&beta=0.5"), [State(np.zeros(6, int), np.arange(6))], steps=20)
@@ -150,7 +151,7 @@ def advance(
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """An event that the first SIGINT or SIGTERM sets; a second SIGINT stops at once (the store is safe all the same)."""
+    """An event that the first SIGINT or SIGTERM sets; a second one stops at once (the store is safe all the same)."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
@@ -179,8 +180,17 @@ def encode_starts(
         starts = [starts]
     if not starts:
         raise InputError("texts", expected="at least one", came="none")
-    pairs = [_encode_one(model, start, clamp) for start in starts]
+    pairs = [_encode_numbered(model, k, start, clamp) for k, start in enumerate(starts, 1)]
     return [state for state, _ in pairs], [label for _, label in pairs]
+
+
+def _encode_numbered(model: Any, number: int, start: Any, clamp: str | None) -> tuple[State, dict[str, Any]]:
+    """One start; an error names which text it is about."""
+    try:
+        return _encode_one(model, start, clamp)
+    except InputError as error:
+        what = f"{error.what}, text {number}"
+        raise InputError(what, expected=error.expected, came=error.came, remedy=error.remedy) from error
 
 
 def _encode_one(model: Any, start: Any, clamp: str | None) -> tuple[State, dict[str, Any]]:
@@ -234,7 +244,7 @@ def _check_seed(seed: int) -> int:
 
 
 def _chunk_steps(model: Any, chains: int, steps: int, window: int) -> int:
-    """A multiple of the window, so that no window spans two chunks; a function of the run alone, so that it can be repeated."""
+    """A multiple of the window, so that no window spans two chunks; a function of the run alone, to be repeatable."""
     updates = _LAW_UPDATES if getattr(model, "n_sites", None) is not None else _NETWORK_UPDATES
     wanted = max(updates / chains, steps / _MOST_CHUNKS)
     return window * max(1, round(wanted / window))

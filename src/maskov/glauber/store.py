@@ -5,8 +5,8 @@
     temperature, chain_id, n_sites  [chain];    free  [chain, free_site]
     changes/000012  [m, 5]   int32 rows (chain, step − first step of the chunk, site, old, new)
 
-A chunk that a kill left half-written lies beyond the manifest's ``complete_steps`` and is written anew. Every part has a
-CRC-32 in the manifest, since a missing Zarr chunk would otherwise read as fill values.
+A chunk that a kill left half-written lies beyond the manifest's ``complete_steps`` and is written anew. Every part has
+a CRC-32 in the manifest, since a missing Zarr chunk would otherwise read as fill values.
 """
 
 from __future__ import annotations
@@ -213,7 +213,8 @@ def _disk_errors(complete: int) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise RunError(
-                f"the disk is full; the {complete} steps stored before are intact: free some space and go on with --resume"
+                f"the disk is full; the {complete} steps stored before are intact: "
+                "free some space and go on with --resume"
             ) from error
         if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
             raise InputError(

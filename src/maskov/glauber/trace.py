@@ -158,7 +158,7 @@ class Trace:
         return values
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset: series over (window, chain), opened lazily from the store; ``step`` is each window's last step.
+        """An xarray Dataset: series over (window, chain), opened lazily; ``step`` is each window's last step.
 
         ArviZ reads it after ``.rename(window="draw")``.
         """
@@ -182,7 +182,8 @@ class Trace:
     def __repr__(self) -> str:
         m = self.manifest
         where = self.store.path or "in memory"
-        return f"Trace({m.model['name']}, {len(m.temperatures)} temperatures × {m.chains} chains, {self.steps} of {m.steps} steps, seed {m.seed}, {where})"
+        size = f"{len(m.temperatures)} temperatures × {m.chains} chains, {self.steps} of {m.steps} steps"
+        return f"Trace({m.model['name']}, {size}, seed {m.seed}, {where})"
 
 
 def open_trace(path: str | os.PathLike[str]) -> Trace:

@@ -31,7 +31,7 @@ def log_kl_weights(a: Floats, b: Floats) -> float:
     >>> round(float(np.exp(log_kl_weights(np.array([0.7, 0.3]), np.array([0.5, 0.5])))), 6)
     0.082283
     """
-    return float(log_positive((a * exp_minus(np.log(b) - np.log(a))).sum()))
+    return float(log_positive((a * exp_minus(np.log(b / a))).sum()))
 
 
 def log_kl_joint(experiment: Experiment, a: Floats, b: Floats) -> float:
@@ -80,7 +80,7 @@ def log_tilted_integral(experiment: Experiment, a: Floats, b: Floats, nodes: int
     For two modes this is E_S ∫_{θ0}^{θ1} (θ1 − t) E_p[Var_t(Z|x_S) − Var_t(Z|x)] dt. The integrand may be negative at
     some s, so the sum is taken with signs at a common scale.
     """
-    eta = np.log(b) - np.log(a)
+    eta = np.log(b / a)
     eta = eta - eta[0]
     s, weight = np.polynomial.legendre.leggauss(nodes)
     s, weight = (s + 1) / 2, weight / 2
@@ -117,10 +117,12 @@ def blindness_ratio(experiment: Experiment) -> Blindness:
     with np.errstate(divide="ignore"):
         nothing = np.log(np.outer(experiment.weights, experiment.weights))
     K = len(experiment.weights)
-    directions = [np.array([code >> z & 1 for z in range(K)], dtype=np.float64) for code in range(1, 2 ** (K - 1))]
+    splits = [np.array([code >> z & 1 for z in range(K)], dtype=np.float64) for code in range(1, 2 ** (K - 1))]
+    ratios = [_ratio(experiment, pairs, nothing, eta) for eta in splits]
     if K > 2:
-        directions += _least_directions(pairs[used], log_law[used], pairs[experiment.full], nothing)
-    ratios = [_ratio(experiment, pairs, nothing, eta) for eta in directions]
+        found = _least_directions(pairs[used], log_law[used], pairs[experiment.full], nothing)
+        # An eigenvector that rounding made up may have a difference of 0: that is no ratio.
+        ratios += [ratio for eta in found if (ratio := _ratio(experiment, pairs, nothing, eta)) > -np.inf]
     best = min((ratio for ratio in ratios if not np.isnan(ratio)), default=0.0)
     return Blindness(best, K == 2 or best > np.log(1e-9))
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskov.errors import InputError
-from maskov.identifiability.counting import CountModes
+from maskov.identifiability.counting import CountModes, MultinomialCounts
 from maskov.identifiability.log_space import group_logsumexp
 from maskov.identifiability.modes import ModeLaw, mode_table
-from maskov.identifiability.residual import log_mode_overlap
+from maskov.identifiability.residual import log_pair_overlaps, log_posterior
 from maskov.schedules import Schedule
 
 Floats = NDArray[np.float64]
@@ -85,9 +85,7 @@ def count_experiment(model: CountModes, schedule: Schedule, reach: float = 0.0) 
     chosen = _counts_that_matter(model, np.maximum(log_mass, log_objective), MARGIN + reach)
     counts = np.unique(np.concatenate([chosen, np.minimum(chosen + 1, N), [N]]))
     falling = counts[::-1]  # a binary count law is found from the next larger one
-    tables = [_prune(model.log_table(int(v)), model.weights, np.inf if v == N else MARGIN + reach) for v in falling][
-        ::-1
-    ]
+    tables = [_prune(model.log_table(int(v)), model, np.inf if v == N else MARGIN + reach) for v in falling][::-1]
     inside = np.isin(counts, chosen)
     source = np.flatnonzero(inside & (counts < N))
     target = np.searchsorted(counts, counts[source] + 1)
@@ -104,45 +102,51 @@ def count_experiment(model: CountModes, schedule: Schedule, reach: float = 0.0) 
 
 
 def _counts_that_matter(model: CountModes, log_law: Floats, margin: float) -> NDArray[np.int64]:
-    """Counts with mass; where their tables are large, only those that float64 can see in a sum of mass × MMSE.
+    """Counts with mass; where their tables are large, only those that float64 can see in a sum of mass × E r_y r_z, for
+    some pair of modes.
 
-    The MMSE falls in v, so its value at the next smaller probe bounds it.
+    Probes bound the counts between them: what a pair leaves open falls in v.
     """
     support = np.flatnonzero(log_law > -np.inf)
     if sum(model.rows(int(v)) for v in support) <= EAGER_ROWS:
         return support
     probes = np.unique(np.concatenate([[0], np.geomspace(1, model.n_sites, 40).astype(np.int64)]))
     start = np.zeros(1, dtype=np.int64)
-    value = np.array([log_mode_overlap(model.log_table(int(v)), start, model.weights)[0] for v in probes[::-1]])[::-1]
-    bound = value[np.searchsorted(probes, support, side="right") - 1] + log_law[support]
-    return support[bound > bound.max() - margin - 5]
+    pairs = np.triu_indices(len(model.weights), 1)
+    value = np.stack([log_pair_overlaps(model.log_table(int(v)), start, model.weights)[0][pairs] for v in probes[::-1]])
+    falling = np.maximum.accumulate(value, axis=0)[::-1]
+    bound = falling[np.searchsorted(probes, support, side="right") - 1] + log_law[support, None]
+    return support[(bound > bound.max(axis=0) - margin - 5).any(axis=1)]
 
 
-def _prune(table: Floats, weights: Floats, margin: float) -> Floats:
-    """Rows where at least two modes matter: the second most likely mode is within the margin of the largest such
-    value."""
+def _prune(table: Floats, model: CountModes, margin: float) -> Floats:
+    """Rows that matter to some pair of modes: where log r_y r_z + log P(outcome) is within the margin of its largest
+    value. One pair alone won't do: the slowest one would hide what the others leave open."""
     if margin == np.inf or len(table) < 200:
         return table
-    joint = table + np.log(weights)
-    second = joint.min(axis=1) if len(weights) == 2 else np.sort(joint, axis=1)[:, -2]
-    kept = second > second.max() - margin
-    return _thin(table, kept) if len(table) >= THINNED and not (kept[0] or kept[-1]) else table[kept]
+    log_outcome, log_r = log_posterior(table, model.weights)
+    kept = np.zeros(len(table), dtype=bool)
+    for y in range(log_r.shape[1]):
+        for z in range(y):
+            overlap = log_outcome + log_r[:, y] + log_r[:, z]
+            kept |= overlap > max(float(overlap.max()) - margin, -1e300)
+    binary = isinstance(model, MultinomialCounts) and model.log_symbols.shape[1] == 2
+    return _thin(table, kept) if binary and len(table) >= THINNED and not (kept[0] or kept[-1]) else table[kept]
 
 
 def _thin(table: Floats, kept: NDArray[np.bool_]) -> Floats:
-    """Every h-th row of a long binary table, with weight h: exact to rounding.
+    """Every h-th row of a long table of binary product modes, with weight h: exact to rounding.
 
     By Poisson summation the sum over k of g(k) and h Σ g(hk) differ by e^{−2πd/h}, g analytic in a strip of
     half-width d: here posteriors have their poles at log-odds iπ, a distance π/slope in k, and the binomial has the
     width σ, e^{−2(πσ/h)²}.
     """
     rows = np.flatnonzero(kept)
-    middle = table[rows[len(rows) // 2] - 1 : rows[len(rows) // 2] + 2]
-    slope = float(np.ptp(middle[1] - middle[0]))
-    curvature = float(-(middle[0] - 2 * middle[1] + middle[2]).max())
+    slope = float(np.ptp(table[rows[0] + 1] - table[rows[0]]))
+    curvature = float((2 * table[rows, 0] - table[rows - 1, 0] - table[rows + 1, 0]).max())
     widest = min(2 * np.pi**2 / (42 * max(slope, 1e-12)), np.sqrt(2 / 42 / max(curvature, 1e-12)) * np.pi)
     h = max(1, int(widest))
-    return table[rows[::h]] + np.log(h)
+    return table[rows[rows % h == 0]] + np.log(h)
 
 
 def set_experiment(law: ModeLaw, schedule: Schedule) -> Experiment:

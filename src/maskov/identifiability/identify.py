@@ -201,7 +201,7 @@ def _pinning(curve: list[tuple[int, Any]]) -> Pinning | None:
     if len(curve) < 4:
         return None
     counts, logs = [v for v, _ in curve], [q.log_value for _, q in curve]
-    errors = [q.stderr / q.value if isinstance(q, LogEstimate) and q.value > 0 else 0.0 for _, q in curve]
+    errors = [q.relative if isinstance(q, LogEstimate) else 0.0 for _, q in curve]
     try:
         return fit_pinning(counts, logs, log_stderr=errors if max(errors) > 0 else None)
     except InputError:

@@ -83,13 +83,22 @@ class LogBound(Bound):
 
 @dataclass(frozen=True)
 class LogEstimate(Estimate):
-    """An estimate with the logarithm of its value."""
+    """An estimate with the logarithm of its value, and its standard error relative to the value."""
 
     log_value: float = 0.0
+    relative: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The record form with ``log_value``."""
-        return _with_log(super().to_dict(), self.log_value)
+        """The record form with ``log_value`` and ``relative_stderr``; absolute errors where a float64 holds them."""
+        record = {**_with_log(super().to_dict(), self.log_value), "relative_stderr": json_number(self.relative)}
+        if record["value"] is None:
+            record = {key: item for key, item in record.items() if key not in ("stderr", "interval")}
+        return record
+
+    def __str__(self) -> str:
+        if abs(self.log_value) < -SMALLEST or not math.isfinite(self.log_value):
+            return super().__str__()
+        return f"{scientific(self.log_value)} ± {100 * self.relative:.2g} % (estimate, n = {self.n:.4g})"
 
 
 def _exp(log_value: float) -> float:

@@ -26,6 +26,7 @@ from maskov.identifiability.discrepancy import log_joint_discrepancy
 from maskov.identifiability.experiment import Experiment
 
 Floats = NDArray[np.float64]
+MOST_CLIMBED, MOST_TURNED = 20_000, 300_000
 NEXT_TO_EDGE = -math.log(1e-12)
 
 
@@ -125,12 +126,16 @@ def joint_distance(experiment: Experiment, a: Floats, b: Floats) -> float:
 class WitnessFamily:
     """The supremum over the witness family: exact for two modes, a search over directions for K > 2 (a lower bound).
 
-    climbs: evaluations of the search from each of the directions to and from a mode (0: those directions only).
+    climbs: evaluations of the search from each of the directions to and from a mode (0: those directions only); tables
+    of more than 20,000 rows do without, and beyond 300,000 only the last mode's two directions are tried.
     """
 
     def __init__(self, experiment: Experiment, climbs: int = 30) -> None:
-        self.experiment, self.climbs = experiment, climbs
-        self.rays = [Ray(experiment, d) for d in _directions(len(experiment.weights))]
+        K, rows = len(experiment.weights), len(experiment.log_table)
+        self.experiment, self.climbs = experiment, climbs if rows <= MOST_CLIMBED else 0
+        directions = _directions(K)
+        tried = directions if K == 2 or rows <= MOST_TURNED else directions[K - 1 :: K]
+        self.rays = [Ray(experiment, d) for d in tried]
 
     def at(self, epsilon: float) -> Witness:
         """The largest distances with D_μ ≤ ε, each at its own maximiser; ``weights`` maximises the joint one."""

@@ -31,7 +31,7 @@ def log_posterior(log_table: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def log_residual(log_table: Floats, starts: Starts, a: Floats, b: Floats) -> Floats:
     """log R of every group: [G]. log_table: [R, K]; starts: [G]; a, b: mode weights [K]; −inf where a = b."""
     log_outcome, log_r = log_posterior(log_table, a)
-    return group_logsumexp(log_outcome + log_posterior_divergence(log_r, np.log(b) - np.log(a)), starts)
+    return group_logsumexp(log_outcome + log_posterior_divergence(log_r, np.log(b / a)), starts)
 
 
 def log_posterior_divergence(log_r: Floats, log_c: Floats) -> Floats:
@@ -76,7 +76,7 @@ def log_visible_divergence(log_table: Floats, starts: Starts, a: Floats, b: Floa
     """log KL(a's x_S ‖ b's x_S) of every group: [G]; E_a of y − log(1 + y), y = Σ r_z (b_z/a_z − 1), whose mean is
     0."""
     log_outcome, log_r = log_posterior(log_table, a)
-    log_c = np.log(b) - np.log(a)
+    log_c = np.log(b / a)
     y = (np.exp(log_r) * np.expm1(log_c)).sum(axis=1)
     near = np.abs(y) < 0.5
     gain = np.where(near, -log1p_minus(np.where(near, y, 0.0)), y - rowwise_logsumexp(log_r + log_c))

@@ -62,7 +62,8 @@ def log_estimate(logs: Floats) -> LogEstimate:
     if not np.isfinite(peak):
         return LogEstimate(0.0 if peak < 0 else np.inf, 0.0, len(logs), None, peak)
     scaled = mean_estimate(np.exp(logs - peak))
-    size = np.exp(peak)
+    with np.errstate(over="ignore"):
+        size = np.exp(peak)
     ends = scaled.interval or (scaled.value, scaled.value)
     return LogEstimate(
         scaled.value * size,
@@ -70,6 +71,7 @@ def log_estimate(logs: Floats) -> LogEstimate:
         len(logs),
         (ends[0] * size, ends[1] * size),
         peak + float(np.log(scaled.value)),
+        scaled.stderr / scaled.value,
     )
 
 

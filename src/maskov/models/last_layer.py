@@ -20,19 +20,20 @@ LEAST_ROWS = 4
 
 
 class Sites(NamedTuple):
-    """Rows and columns of B sites: int64 [B] each."""
+    """Rows and columns of B sites: int64 [B] each; least: rows of the smallest matrix product, see ``enough``."""
 
     rows: torch.Tensor
     columns: torch.Tensor
+    least: int = LEAST_ROWS
 
     def of(self, hidden: torch.Tensor) -> torch.Tensor:
         """[B, n, D] → [B', 1, D], see ``enough``."""
-        return enough(hidden[self.rows, self.columns].unsqueeze(1))
+        return enough(hidden[self.rows, self.columns].unsqueeze(1), self.least)
 
 
-def enough(x: torch.Tensor) -> torch.Tensor:
-    """At least ``LEAST_ROWS`` rows, by repeating those of x: [B, …] → [B', …]."""
-    return x if len(x) >= LEAST_ROWS else x[torch.arange(LEAST_ROWS, device=x.device) % len(x)]
+def enough(x: torch.Tensor, least: int = LEAST_ROWS) -> torch.Tensor:
+    """At least ``least`` rows, by repeating those of x: [B, …] → [B', …]."""
+    return x if len(x) >= least else x[torch.arange(least, device=x.device) % len(x)]
 
 
 AtSite = Callable[[Module, torch.Tensor, Sites, Any, Any], torch.Tensor]
@@ -67,7 +68,7 @@ def _attend(
         mask = mask.expand(len(query), *mask.shape[1:])
         mask = mask if mask.shape[2] == 1 else mask[sites.rows, :, sites.columns].unsqueeze(2)
     mixed = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
-    return enough(mixed.transpose(1, 2).flatten(2))
+    return enough(mixed.transpose(1, 2).flatten(2), sites.least)
 
 
 def _bert(layer: Module, hidden: torch.Tensor, sites: Sites, mask: Any, _: Any) -> torch.Tensor:

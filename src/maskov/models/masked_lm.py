@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from maskov.errors import InputError
 from maskov.models.heads import decode_all, decode_some, head_of
-from maskov.models.last_layer import LastLayer, Sites, at_sites, checked_last_layer, enough
+from maskov.models.last_layer import LEAST_ROWS, LastLayer, Sites, at_sites, checked_last_layer, enough
 from maskov.models.network import Network
 from maskov.models.warning import MaskovWarning
 from maskov.protocols import Flags, Floats, Tokens
@@ -64,6 +65,25 @@ class MaskedLM(Network):
         x, i = self.checked(states, sites)
         return self._predict(x, _only(x, i), i)
 
+    def logits_of_parts(self, parts: Sequence[tuple[Tokens, Tokens]], alone: bool = False) -> list[Floats]:
+        """``logits`` of several (states, sites), each of its own width: the decoder runs once for all of them.
+
+        alone: the caller never asks for two rows at once, so that a row needs no protection from its batch's rounding.
+        """
+        if self.head is None:
+            return [self.logits(states, sites) for states, sites in parts]
+        pairs = [self.checked(states, sites) for states, sites in parts]
+        pieces = [(x[k], i[k]) for x, i in pairs for k in self.parts(len(x), x.shape[1], self.vocabulary_size)]
+        least = 1 if alone else LEAST_ROWS
+        features = torch.cat([self._features(x, _only(x, i), i, least) for x, i in pieces])
+        sites = np.concatenate([i for _, i in pieces])
+        blocks = [
+            self._allowed(self._decoded(features[k], least), sites[k])
+            for k in self.parts(len(sites), 1, self.vocabulary_size)
+        ]
+        rows = self._joined(blocks)
+        return np.split(rows, np.cumsum([len(i) for _, i in pairs])[:-1])
+
     def predict(self, states: Tokens, hidden: Flags, sites: Tokens) -> Floats:
         """The row at ``sites`` with all of ``hidden`` masked: float [B, V]; see ``MaskedPredictor``."""
         x, i = self.checked(states, sites)
@@ -87,11 +107,16 @@ class MaskedLM(Network):
         return out
 
     def _predict(self, states: Tokens, hidden: Flags, sites: Tokens) -> Floats:
-        blocks = []
-        for part in self.parts(len(states), states.shape[1], self._row_values(states.shape[1], None)):
-            scores = self._rows(states[part], hidden[part], sites[part], None)
-            blocks.append(self.finished(scores, sites[part], ~self.forbidden))
-            blocks[-1][:, self.forbidden_columns] = -np.inf
+        parts = self.parts(len(states), states.shape[1], self._row_values(states.shape[1], None))
+        return self._joined([self._allowed(self._rows(states[k], hidden[k], sites[k], None), sites[k]) for k in parts])
+
+    def _allowed(self, scores: torch.Tensor, sites: Tokens) -> NDArray[Any]:
+        """Scores [B, V] as an array, −inf where forbidden."""
+        block = self.finished(scores, sites, ~self.forbidden)
+        block[:, self.forbidden_columns] = -np.inf
+        return block
+
+    def _joined(self, blocks: list[NDArray[Any]]) -> Floats:
         if not blocks:
             return np.empty((0, self.vocabulary_size), dtype=np.float32)
         # A second array of B·V numbers costs as much time as the decoder itself: one block is handed over as it is.
@@ -107,24 +132,32 @@ class MaskedLM(Network):
 
     @torch.inference_mode()
     def _rows(self, states: Tokens, hidden: Flags, sites: Tokens, tokens: Tokens | None) -> torch.Tensor:
-        inputs = self._inputs(np.where(hidden, self.mask_token_id, states))
-        rows, at = torch.arange(len(states), device=self.device), self.tensor(sites)
         if self.head is None:
-            scores = self.model(**inputs).logits[rows, at]
+            inputs, at = self._inputs(np.where(hidden, self.mask_token_id, states)), self.tensor(sites)
+            scores = self.model(**inputs).logits[torch.arange(len(states), device=self.device), at]
             return scores if tokens is None else scores.gather(1, self.tensor(tokens))
-        features = self.head.features(self.model, self._hidden(inputs, Sites(rows, at)))
+        features = self._features(states, hidden, sites)
         if tokens is None:
-            return decode_all(self.head, self.model, features)[: len(states)]
-        features = features[: len(states)]
+            return self._decoded(features)
         return decode_some(self.head, self.model, features, self.tensor(tokens))
 
-    def _hidden(self, inputs: dict[str, torch.Tensor], sites: Sites) -> torch.Tensor:
-        """Last hidden states at the sites: [B', D], B' ≥ B rows of which the first B count."""
+    @torch.inference_mode()
+    def _features(self, states: Tokens, hidden: Flags, sites: Tokens, least: int = LEAST_ROWS) -> torch.Tensor:
+        """What the decoder reads at the sites: [B, E]."""
         assert self.head is not None
+        inputs = self._inputs(np.where(hidden, self.mask_token_id, states))
+        where = Sites(torch.arange(len(states), device=self.device), self.tensor(sites), least)
         backbone, last = self.head.backbone(self.model), self.last_layer
-        with nullcontext() if last is None else at_sites(last, backbone, sites):
-            hidden = backbone(**inputs).last_hidden_state
-        return enough(hidden[sites.rows, sites.columns]) if last is None else hidden.squeeze(1)
+        with nullcontext() if last is None else at_sites(last, backbone, where):
+            found = backbone(**inputs).last_hidden_state
+        at = enough(found[where.rows, where.columns], least) if last is None else found.squeeze(1)
+        return self.head.features(self.model, at)[: len(states)]
+
+    @torch.inference_mode()
+    def _decoded(self, features: torch.Tensor, least: int = LEAST_ROWS) -> torch.Tensor:
+        """Logits of every token: [B, V]."""
+        assert self.head is not None
+        return decode_all(self.head, self.model, enough(features, least))[: len(features)]
 
     @cached_property
     def last_layer(self) -> LastLayer | None:

@@ -84,7 +84,7 @@ class TokenizerCodec:
                 "text",
                 expected=f"at most {self.limit} tokens, the model's positions",
                 came=f"{len(ids)} tokens: {text[:40]!r}…",
-                remedy="shorten or split the text, or cut it with --max-tokens",
+                remedy="shorten or split the text",
             )
         free = free_columns(ids, self.special)
         if not free:
