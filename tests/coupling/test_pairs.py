@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from maskov.coupling import choose_pairs, meeting_times
+from maskov.coupling import choose_pairs, make_pairs, meeting_times
 from maskov.errors import InputError
 from maskov.models import load
 from maskov.protocols import State

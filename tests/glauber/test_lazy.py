@@ -16,7 +16,7 @@ from maskov.glauber.engine import Chunk, PlainEngine, run_chunk
 from maskov.glauber.lazy import ENGINES, AutoEngine, LazyEngine
 from maskov.glauber.memo import Memory
 from maskov.laws import CurieWeiss, IsingRing, Potts, random_conditionals, random_tabular
-from maskov.models import LawModel, load
+from maskov.models import LawModel, Tempered, load
 from maskov.protocols import Floats, State, Tokens
 
 
@@ -228,3 +228,22 @@ def test_ragged_texts_share_forwards_and_resume(tmp_path: Path) -> None:
         assert all(np.array_equal(a, b) for a, b in zip(whole.changes(), other.changes(), strict=True))
         for name, values in whole.series.items():
             np.testing.assert_allclose(other.series[name], values, rtol=1e-4, atol=1e-5)
+
+
+def test_wrappers_keep_their_own_rows() -> None:
+    """A tempered view hands on what it does not have, but rows by parts would be another temperature's."""
+    model, texts = load("en-tiny"), ["it rained.", "the cat sat on the mat."]
+    for starts in (texts, texts[:1]):
+        cool = glauber(Tempered(model, 0.5), starts, temperature=1.0, steps=25, seed=1)
+        same = glauber(model, starts, temperature=0.5, steps=25, seed=1)
+        assert all(np.array_equal(a, b) for a, b in zip(cool.changes(), same.changes(), strict=True))
+        np.testing.assert_allclose(cool.series["entropy"], same.series["entropy"], rtol=1e-4)
+
+
+@pytest.mark.parametrize("tau", [0.3, 1.0])
+def test_one_chain_alone(tau: float) -> None:
+    """A single chain skips the padding of small products, in both loops alike."""
+    model = load("en-tiny")
+    runs = [glauber(model, ["the cat sat on the mat."], temperature=tau, steps=40, engine=e) for e in ("plain", "lazy")]
+    assert all(np.array_equal(a, b) for a, b in zip(*(run.changes() for run in runs), strict=True))
+    np.testing.assert_allclose(runs[0].series["entropy"], runs[1].series["entropy"], rtol=1e-4)

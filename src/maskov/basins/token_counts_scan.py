@@ -16,6 +16,8 @@ from maskov.quantities import Exact
 
 # 256 rows of a 30,522-token vocabulary: 31 MB of float32, small enough to be used while warm.
 _ROWS = 256
+# So many of them stay within a second-level cache while they are worked on.
+_WARM_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,21 @@ def rank_tokens(
 
 
 def _rough_odds(logits: Floats, tokens: Tokens, temperature: float) -> NDArray[np.float64]:
-    """As ``log_odds``, at a quarter of the cost: exponentials in the type of the logits."""
-    each, scores = np.arange(len(tokens)), logits.copy()
-    own = scores[each, tokens].astype(np.float64)
-    scores[each, tokens] = -np.inf
-    best = scores.max(axis=1, keepdims=True)
-    best[~np.isfinite(best)] = 0.0
-    scores -= best
-    scores /= temperature
-    total = np.exp(scores, out=scores).sum(axis=1, dtype=np.float64)
-    return np.asarray((own - best[:, 0]) / temperature - np.log(np.maximum(total, 1e-300)))
+    """As ``log_odds``, at a fraction of the cost: exponentials in the type of the logits, a few rows at a time."""
+    odds = np.empty(len(tokens))
+    for k in range(0, len(tokens), _WARM_ROWS):
+        part = slice(k, k + _WARM_ROWS)
+        scores, each = logits[part].copy(), np.arange(len(tokens[part]))
+        own = scores[each, tokens[part]].astype(np.float64)
+        scores[each, tokens[part]] = -np.inf
+        best = scores.max(axis=1, keepdims=True)
+        best[~np.isfinite(best)] = 0.0
+        scores -= best
+        if temperature != 1:
+            scores /= temperature
+        total = np.exp(scores, out=scores).sum(axis=1, dtype=np.float64)
+        odds[part] = (own - best[:, 0]) / temperature - np.log(np.maximum(total, 1e-300))
+    return odds
 
 
 def _ranked(model: Any, frame: State, column: int, token: int, temperature: float) -> tuple[float, Ranked]:

@@ -124,7 +124,8 @@ def summary(trace: Any) -> dict[str, Any]:
 
 def _told(trace: Any, out: str) -> str:
     found = summary(trace)
-    head = f"{found['chains']} chain{'s' * (found['chains'] > 1)} × {found['steps']} steps ({found['steps'] / found['sites']:.3g} sweeps) in {out}"
+    chains = f"{found['chains']} chain{'s' if found['chains'] > 1 else ''}"
+    head = f"{chains} × {found['steps']} steps ({found['steps'] / found['sites']:.3g} sweeps) in {out}"
     rows = [
         f"  τ = {r['temperature']:<6g} change rate {r['change_rate']:.3f} per step, entropy {r['entropy']:.3f} nats"
         for r in found["temperatures"]

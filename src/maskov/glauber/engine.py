@@ -127,11 +127,16 @@ def evaluate(model: Any, parts: Sequence[tuple[Tokens, Tokens]], alone: bool = F
 
     alone: a run of one chain, which never asks for two rows.
     """
-    together = getattr(model, "logits_of_parts", None)
-    if together is None or (len(parts) == 1 and not alone):
-        return [model.logits(states, sites) for states, sites in parts]
-    rows: list[Floats] = together(parts, alone)
-    return rows
+    if _takes_parts(model) and (len(parts) > 1 or alone):
+        rows: list[Floats] = model.logits_of_parts(parts, alone)
+        return rows
+    return [model.logits(states, sites) for states, sites in parts]
+
+
+def _takes_parts(model: Any) -> bool:
+    """Whether the class that gives the model its rows gives them by parts too: a wrapper or a subclass may change them."""
+    kind = next((kind for kind in type(model).__mro__ if "logits" in vars(kind)), object)
+    return "logits_of_parts" in vars(kind)
 
 
 def step(
