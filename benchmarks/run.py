@@ -9,6 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,14 @@ from maskov.protocols import State
 
 TABLES = Path(__file__).parent / "tables.json"
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+
+
+LAWS = {
+    "Curie–Weiss, n = 30, β = 4.6": CurieWeiss(30, 4.6),
+    "Potts, n = 20, 10 symbols, β = 6.2": Potts(20, 10, 6.2),
+}
+# Temperature → sweeps of en-tiny before the clock starts, and steps of our loop in a round.
+SETTLED = {0.05: (20.0, 500), 0.2: (10.0, 32), 0.5: (4.0, 16), 1.0: (1.0, 8), 2.0: (1.0, 8)}
 
 
 def _ms(seconds: list[float]) -> str:
@@ -171,48 +182,55 @@ def half_precision(model: Any, starts: list[State], rounds: int) -> Row:
             f"{ratio:.2f}", f"{gap.mean.value:.2g}", f"{gap.largest.value:.2g}"]  # fmt: skip
 
 
-def measure(quick: bool) -> dict[str, list[Row]]:
-    """Every table."""
-    tiny, tables = load("en-tiny"), {key: [] for key, *_ in SECTIONS}
-
-    def add(key: str, row: Row) -> None:
-        tables[key].append(row)
-        print(f"{time.strftime('%H:%M:%S')} {key}: " + " | ".join(row), flush=True)
-
+def jobs(quick: bool) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Every row of every table: its table and how to measure it."""
+    tiny, rounds = load("en-tiny"), 3 if quick else 7
     start = english(tiny, 32, 64)
-    for tau in (0.2, 1.0) if quick else (0.2, 0.5, 1.0, 2.0):
-        sweeps = 2.0 if quick else {0.2: 20.0, 0.5: 10.0}.get(tau, 3.0)
-        add("networks", against_peer(tiny, start, tau, 3 if quick else 7, sweeps, 16 if quick else 32))
-    if not quick:
-        add("networks", against_peer(tiny, start, 0.05, 7, 40.0, 1000))
-    add("hot", hot_overhead(tiny, start, 5 if quick else 15, 4))
-    add("draw", sampling_share(tiny, start, 5 if quick else 15))
-    laws = {
-        "Curie–Weiss, n = 30, β = 4.6": CurieWeiss(30, 4.6),
-        "Potts, n = 20, 10 symbols, β = 6.2": Potts(20, 10, 6.2),
-    }
-    for name, law in laws.items():
-        for B in (1, 64):
-            add("traps", trap(law, name, B, 3 if quick else 9, 4000 if quick else 40_000 // (1 if B == 1 else 4)))
-    add("ragged", ragged_gain(tiny, 64, 3 if quick else 7))
-    add("half", half_precision(tiny, start, 3 if quick else 7))
-    base = bert_base(2 if quick else 12)
-    for n, B in ((32, 1), (32, 8)) if quick else ((32, 1), (32, 8), (32, 32), (128, 1), (128, 8)):
-        rounds = 3 if quick else 9 if B == 1 else 5
-        for tau in (1.0,) if quick or n * B > 256 else (0.5, 1.0):
-            add("networks", against_peer(base, english(base, n, B), tau, rounds, 0.0, 4 if B == 1 else 1))
-        if n * B >= 256:
-            add("gemm", gemm_share(base, n, B, rounds))
-    add("draw", sampling_share(base, english(base, 32, 8), 3))
-    add("half", half_precision(base, english(base, 32, 8), 3))
-    if quick:
-        return tables
-    add("ragged", ragged_gain(base, 32, 3))
-    found = antibody(8)
+    yield "hot", lambda: hot_overhead(tiny, start, 2 * rounds + 1, 4)
+    yield "draw", lambda: sampling_share(tiny, start, rounds)
+    for (name, law), B in product(LAWS.items(), (1, 64)):
+        steps = 4000 if quick else 40_000 // (1 if B == 1 else 4)
+        yield "traps", partial(trap, law, name, B, rounds, steps)
+    yield "ragged", lambda: ragged_gain(tiny, 64, rounds)
+    yield "half", lambda: half_precision(tiny, start, rounds)
+    for tau in (0.2, 1.0) if quick else SETTLED:
+        sweeps, steps = (2.0, 16) if quick else SETTLED[tau]
+        yield "networks", partial(against_peer, tiny, start, tau, rounds, sweeps, steps)
+    yield from big_jobs(quick)
+    found = None if quick else antibody(8)
     for tau in (0.2, 0.5, 1.0, 2.0) if found is not None else ():
-        add("networks", against_peer(*found, tau, 5, 0.25, 4))
-    add("networks", against_peer(base, english(base, 128, 32), 1.0, 2, 0.0, 1))
-    add("gemm", gemm_share(base, 128, 32, 3))
+        yield "networks", partial(against_peer, *found, tau, 5, 0.1, 4)
+
+
+def big_jobs(quick: bool) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Those of BERT-base."""
+    base = bert_base(2 if quick else 12)
+    for n, B in ((32, 1), (32, 8)) if quick else ((32, 1), (32, 8), (32, 32), (128, 1), (128, 8), (128, 32)):
+        rounds = 2 if n * B > 1024 else 3 if quick or n * B > 256 else 7
+        yield "networks", partial(against_peer, base, english(base, n, B), 1.0, rounds, 0.0, 3 if B == 1 else 1)
+        if n * B >= 256:
+            yield "gemm", partial(gemm_share, base, n, B, rounds)
+    yield "draw", lambda: sampling_share(base, english(base, 32, 8), 3)
+    yield "half", lambda: half_precision(base, english(base, 32, 8), 3)
+    for tau in () if quick else (0.2, 0.5, 2.0):
+        yield "networks", partial(against_peer, base, english(base, 32, 8), tau, 3, 0.0, 1)
+    if not quick:
+        yield "ragged", lambda: ragged_gain(base, 32, 2)
+
+
+def measure(quick: bool, only: set[str]) -> dict[str, list[Row]]:
+    """Every table; with ``only``, those tables anew and the rest as it was."""
+    tables: dict[str, list[Row]] = {key: [] for key, *_ in SECTIONS}
+    if only:
+        before = json.loads(TABLES.read_text("utf-8"))
+        tables |= {key: rows for key, rows in before.items() if key not in only}
+    for key, work in jobs(quick):
+        if only and key not in only:
+            continue
+        tables[key].append(work())
+        print(f"{time.strftime('%H:%M:%S')} {key}: " + " | ".join(tables[key][-1]), flush=True)
+        if not quick:
+            TABLES.write_text(json.dumps(tables, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return tables
 
 
@@ -220,15 +238,19 @@ def main() -> None:
     """Measure, and write or print the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small shapes; print only")
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="names of tables to measure anew", choices=[k for k, *_ in SECTIONS]
+    )
     parser.add_argument("--render", action="store_true", help="write the page from the last run's tables")
     parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    tables = json.loads(TABLES.read_text("utf-8")) if arguments.render else measure(arguments.quick)
+    tables = (
+        json.loads(TABLES.read_text("utf-8")) if arguments.render else measure(arguments.quick, set(arguments.only))
+    )
     if arguments.quick:
         print(page(tables))
         return
-    TABLES.write_text(json.dumps(tables, indent=1, ensure_ascii=False), encoding="utf-8")
     arguments.out.write_text(page(tables), encoding="utf-8")
 
 

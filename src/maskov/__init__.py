@@ -31,6 +31,8 @@ _ROOMS = {
     "meeting_times": "maskov.coupling",
     "drift_curves": "maskov.drift",
     "dwell_segments": "maskov.basins",
+    "find_traps": "maskov.basins",
+    "token_basins": "maskov.basins",
     "law": "maskov.laws",
     "schedule": "maskov.schedules",
     "compare_schedules": "maskov.schedules",

@@ -76,7 +76,9 @@ def test_where_counts_rise(up, down, expected) -> None:
     assert rising_stretch(up, down) == expected
 
 
-@pytest.mark.parametrize(("up", "down"), [([0.5], [0.6]), ([-0.1], [0.5]), ([0.1, 0.1], [0.1]), ([], []), ([np.nan], [0.1])])
+@pytest.mark.parametrize(
+    ("up", "down"), [([0.5], [0.6]), ([-0.1], [0.5]), ([0.1, 0.1], [0.1]), ([], []), ([np.nan], [0.1])]
+)
 def test_numbers_that_are_no_rates_are_named(up, down) -> None:
     with pytest.raises(InputError, match="rates"):
         leaving_times(up, down)

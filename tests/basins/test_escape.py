@@ -34,10 +34,10 @@ def test_first_exits_are_the_first_changes_of_the_engine(engine: str) -> None:
 
 def test_first_exits_of_a_network_are_the_engines() -> None:
     model = load("en-tiny")
-    state = model.encode("the cat sat on the mat.")
-    exits = first_exits(stays(model, state, [0.5, 1.0]), np.arange(3), seed=2, horizon=30)
-    changes = glauber(model, [state], temperature=[0.5, 1.0], steps=30, chains=3, seed=2).changes()
-    first = [min(changes.step[changes.chain == b], default=30) for b in range(6)]
+    state = model.encode("the end.")
+    exits = first_exits(stays(model, state, [0.2, 1.0]), np.arange(4), seed=2, horizon=12)
+    changes = glauber(model, [state], temperature=[0.2, 1.0], steps=12, chains=4, seed=2).changes()
+    first = [min(changes.step[changes.chain == b], default=12) for b in range(8)]
     assert exits.times.ravel().tolist() == first
 
 
@@ -78,7 +78,17 @@ def test_no_exit_is_no_mean() -> None:
     exits = first_exits(np.ones((1, 3)), np.arange(4), seed=0, horizon=10)
     assert mean_dwell(exits.times[0], exits.observed[0]) is None
     assert mean_escape(exits.times[0], exits.observed[0]) is None
-    assert exits.exposure.tolist() == [40] and exits.count.tolist() == [0]
+    assert exits.exposure.tolist() == [40] and exits.exits.tolist() == [0]
+
+
+def test_censored_escape_times_cover_an_exponential_mean() -> None:
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(200):
+        times = np.minimum(np.ceil(rng.exponential(500.0, size=40)), 300).astype(int)
+        found = mean_escape(times, times < 300)
+        assert found is not None and 0 < found.n < 40
+        covered += found.interval[0] <= 500 <= found.interval[1]
+    assert 182 <= covered <= 200
 
 
 def test_certain_exits_have_a_closed_interval() -> None:
@@ -93,7 +103,7 @@ def test_ball_exits_are_the_traces_own() -> None:
     outside = np.stack([np.stack(trace.states_at(t)) != 0 for t in range(31)]).sum(axis=2) > 2
     assert exits.times.tolist() == np.where(outside.any(axis=0), outside.argmax(axis=0), 30).tolist()
     assert exits.observed.tolist() == outside.any(axis=0).tolist()
-    assert 0 < exits.count < 12
+    assert 0 < exits.exits < 12
 
 
 def test_mean_escape_from_a_ball_is_that_of_the_magnetisation_chain() -> None:

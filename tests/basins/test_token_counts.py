@@ -48,6 +48,7 @@ def test_certificate_of_curie_weiss_is_its_exact_mean_escape(n: int, beta: float
     assert isinstance(p.certificate, Bound) and p.certificate.side == "lower" and "certificate" in p.assumptions
     assert p.certificate.value == pytest.approx(exact_escape(n, beta, p.window[0]), rel=1e-9)
     assert p.rising is not None and p.rising[0] == p.window[0] == n // 2 + 1  # the saddle of a symmetric law
+    assert p.certified  # states of one count are alike
     assert sum(p.states) == 2**n
 
 
@@ -61,6 +62,10 @@ def test_certificate_is_never_above_the_exact_escape_where_states_of_one_count_d
             start = int(np.flatnonzero((states[inside] == basin.token).all(axis=1))[0])
             times = np.linalg.solve(np.eye(inside.sum()) - P[np.ix_(inside, inside)], np.ones(inside.sum()))
             assert basin.certificate.value <= times[start] * (1 + 1e-9)
+            if basin.rising is not None:
+                stretch = slice(basin.rising[0], basin.rising[1] + 1)
+                gaps = np.array(basin.up_min)[stretch] - np.array(basin.down_max)[stretch]
+                assert basin.certified == (gaps > 0).all()
 
 
 def test_a_twin_with_envelopes_the_wrong_way_round_breaks_the_certificate() -> None:
@@ -180,7 +185,12 @@ def test_same_seed_same_record() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"temperature": -1.0}, "temperature"), ({"top": 0}, "top"), ({"profiles": -1}, "profiles"), ({"replicas": 0}, "replicas")],
+    [
+        ({"temperature": -1.0}, "temperature"),
+        ({"top": 0}, "top"),
+        ({"profiles": -1}, "profiles"),
+        ({"replicas": 0}, "replicas"),
+    ],
 )
 def test_bad_input_is_named(options, message: str) -> None:
     with pytest.raises(InputError, match=message):

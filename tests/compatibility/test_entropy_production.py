@@ -98,7 +98,7 @@ def test_short_runs_are_told() -> None:
 
 def test_several_temperatures_and_their_figures() -> None:
     texts = ["the cat sat on the old mat.", "a river runs under the bridge."]
-    trace = glauber(load("en-tiny"), texts, temperature=[0.3, 1.0, 2.0], steps=120, window=3)
+    trace = glauber(load("en-tiny"), texts, temperature=[0.3, 1.0, 2.0], steps=72, window=3)
     found = entropy_production(trace)
     assert [c.temperature for c in found.cells] == [0.3, 1.0, 2.0]
     rates = [c.change_rate.value for c in found.cells]

@@ -153,7 +153,7 @@ def test_other_masked_models(name: str) -> None:
     package = {"antibody": "antiberty", "reactions": "rxnmapper"}[name]
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
-    found = rectangle_test(load(name), (bundled_texts(name) or [])[:3], rectangles=12)
+    found = rectangle_test(load(name), (bundled_texts(name) or [])[:2], rectangles=8)
     assert found.verdict.startswith("incompatible") and found.noise_ratio > 100
 
 
@@ -212,7 +212,7 @@ class _AnyFunction:
 
 
 def test_any_function_of_the_state_closes_every_rectangle() -> None:
-    """What a causal control can't show: whether its function is the model's. It controls this code, corners and masks."""
+    """What a causal control can't show: whether its function is the model's. It controls the corners."""
     states = [State(np.random.default_rng(k).integers(3, size=4), np.arange(4)) for k in range(6)]
     found = rectangle_test(_AnyFunction(), states, rectangles=40)
     assert found.verdict == "compatible within rounding" and np.abs(found.table()["path1"]).max() > 0.5
@@ -251,7 +251,7 @@ def test_the_bootstrap_covers_and_respects_clusters() -> None:
     for trial in range(200):
         values = (rng.normal(size=25)[clusters] + 0.3 * rng.normal(size=200))[:, None]
         for which, labels in (("own", clusters), ("naive", np.arange(200))):
-            weights = cluster_weights(labels, trial)
+            weights = cluster_weights(labels, trial, 299)
             low, high = bootstrap(mean, values, weights, len(np.unique(labels))).interval or (0, 0)
             if which == "own":
                 inside += low <= 0 <= high

@@ -23,7 +23,7 @@ def test_a_context_is_the_state_without_its_site() -> None:
 
 
 def test_rows_least_recently_used_go_first() -> None:
-    memory = Memory(columns=3, budget=4 * (412 + 8 * 100) * 4 // 3)  # room for four rows
+    memory = Memory(columns=3, budget=4 * (2 * 412 + 8 * 100) * 4 // 3 + 8)  # room for four rows
     for k in range(4):
         memory.keep_row(_key(k), np.full(100, float(k)))
     assert memory.row(_key(0)) is not None
@@ -52,7 +52,20 @@ def test_memory_is_bounded_in_bytes() -> None:
         memory.keep_row(_key(k), np.zeros(256, dtype=np.float32))
         memory.keep_note(_key(k), 1.0, 0, Note(0.0, 0.0, 0.0))
     rows, notes = sum(memory.row(_key(k)) is not None for k in range(500)), len(memory._notes)
-    assert 20 < rows <= 75_000 // (1024 + 412) and 20 < notes <= 25_000 // 412
+    assert 20 < rows <= 75_000 // (1024 + 2 * 412) and 20 < notes <= 25_000 // 412
+
+
+def test_room_for_rows_grows_with_regret_only() -> None:
+    """Rows that nobody asks for again share the first slab; rows that return find room after some misses."""
+    idle, busy = Memory(columns=3), Memory(columns=3)
+    for k in range(1000):
+        idle.keep_row(_key(k), np.zeros(4))
+    for k in [*range(300)] * 3:
+        if busy.row(_key(k)) is None:
+            busy.keep_row(_key(k), np.full(4, float(k)))
+    held = [sum(memory.row(_key(k)) is not None for k in range(1000)) for memory in (idle, busy)]
+    assert held == [128, 300]
+    assert all(row is not None and (row == k).all() for k in range(300) if (row := busy.row(_key(k))) is not None)
 
 
 class _Pads:

@@ -17,7 +17,7 @@ def leaving_times(up: ArrayLike, down: ArrayLike) -> NDArray[np.float64]:
 
     up, down: [..., m], probabilities per step, lowest level first. Raises ``InputError`` on numbers that are none.
 
-    >>> leaving_times([0.5, 0.0], [0.25, 0.5]).tolist()
+    >>> leaving_times([0.5, 0.0], [0.25, 0.5]).round(9).tolist()
     [8.0, 10.0]
     """
     u, d = _check(up, down)

@@ -16,8 +16,8 @@ MOST_SWEEPS = 50
 
 
 class Descent(NamedTuple):
-    """Where B starts ended. states: one per start; settled: bool [B], false where the sweeps ran out; sweeps: int64 [B];
-    forwards: rows evaluated.
+    """Where B starts ended. states: one per start; settled: bool [B], false where the sweeps ran out; sweeps: int64
+    [B]; forwards: rows evaluated.
     """
 
     states: list[State]

@@ -21,18 +21,20 @@ from maskov.randomness import Stream, generator
 # Rows of a law that are enumerated: 2^20 take about a second.
 _MOST_ROWS = 1 << 20
 _RESAMPLES = 199
-_MEAN_TIME = "E[T] ≥ h(n) for h the birth–death chain's mean time: h(N_t) + t never falls on average, since h increases in N."
+_MEAN_TIME = (
+    "E[T] ≥ h(n) for h the birth–death chain's mean time: h(N_t) + t never falls on average, since h increases in N."
+)
 
 
 @dataclass(frozen=True)
 class Profile:
     """A token's basin. k: counts 0 … n; up, down, drift: mean chances per step over the states behind each k; states:
-    how many; up_min, down_max: the envelopes; rising: counts k0 … k1 with min up > max down at each (the topmost such
-    run), None without one; window: [k0, n], or the top alone.
+    how many; up_min, down_max: the envelopes; rising: counts k0 … k1 with a positive mean drift at each (the topmost
+    such run), None without one; window: [k0, n], or the top alone; certified: min up > max down all over ``rising``.
 
-    certificate: mean steps from all-a until N_a < k0, from the envelopes (``Bound`` where all states were enumerated, else
-    ``Estimate``: empirical); assumptions: what it rests on; measured_escape: of chains from all-a, steps, None where none
-    left; escaped of replicas within horizon steps.
+    certificate: mean steps from all-a until N_a < k0, from the envelopes (``Bound`` where all states were enumerated,
+    else ``Estimate``: empirical); assumptions: what it rests on; measured_escape: of chains from all-a, steps, None
+    where none left; escaped of replicas within horizon steps.
     """
 
     token: int
@@ -46,6 +48,7 @@ class Profile:
     down_max: tuple[float, ...]
     window: tuple[int, int]
     rising: tuple[int, int] | None
+    certified: bool
     certificate: Bound | Estimate
     assumptions: str
     measured_escape: Estimate | None
@@ -68,8 +71,8 @@ class Effort(NamedTuple):
 
     planted: int = 12
     visited: int = 8
-    replicas: int = 32
-    sweeps: float = 100.0
+    replicas: int = 64
+    sweeps: float = 50.0
 
 
 def profile(
@@ -89,8 +92,9 @@ def profile(
     samples = _by_count(model, frame, states, ranked.token, temperature)
     up_min = np.array([s.up.min() for s in samples])
     down_max = np.array([s.down.max() for s in samples])
-    rising = rising_stretch(up_min, down_max)
+    rising = rising_stretch([s.up.mean() for s in samples], [s.down.mean() for s in samples])
     k0 = n if rising is None else rising[0]
+    certified = rising is not None and bool((up_min > down_max)[rising[0] : rising[1] + 1].all())
     ids = np.arange(effort.replicas, dtype=np.int64) + (1 << 20)  # apart from the chains that gave states
     horizon = max(1, round(effort.sweeps * n))
     exits = ball_exits(model, State(start, frame.free), temperature, n - k0, ids, seed, horizon)
@@ -106,10 +110,11 @@ def profile(
         down_max=tuple(down_max.tolist()),
         window=(k0, n),
         rising=rising,
+        certified=certified,
         certificate=_certificate(samples, k0, exact, seed),
-        assumptions=_assumptions(samples, rising, exact),
+        assumptions=_assumptions(samples, rising, certified, exact),
         measured_escape=mean_escape(exits.times, exits.observed),
-        escaped=int(exits.count),
+        escaped=int(exits.exits),
         replicas=effort.replicas,
         horizon=horizon,
     )
@@ -161,7 +166,7 @@ def _by_count(model: Any, frame: State, states: Tokens, token: int, temperature:
 def _certificate(samples: Sequence[Samples], k0: int, exact: bool, seed: int) -> Bound | Estimate:
     """Mean time from the top until the count is below k0, from min up and max down at every count.
 
-    Sampled envelopes come with a bootstrap over the states behind each count; it can't see states that were not sampled.
+    Sampled envelopes come with a bootstrap over the states behind each count; it is blind to states not sampled.
     """
     window = samples[k0:]
     value = float(leaving_times(*_envelope(window))[-1])
@@ -183,14 +188,17 @@ def _envelope(samples: Sequence[Samples]) -> tuple[NDArray[np.float64], NDArray[
     return up, down
 
 
-def _assumptions(samples: Sequence[Samples], rising: tuple[int, int] | None, exact: bool) -> str:
+def _assumptions(samples: Sequence[Samples], rising: tuple[int, int] | None, certified: bool, exact: bool) -> str:
     n = len(samples) - 1
     k0 = n if rising is None else rising[0]
     total, fewest = sum(len(s.up) for s in samples[k0:]), min(len(s.up) for s in samples[k0:n] or samples[k0:])
-    drift = "no count has min up > max down" if rising is None else f"min up > max down at counts {k0} … {rising[1]}"
+    drift = "the mean drift is positive nowhere" if rising is None else f"mean drift positive at {k0} … {rising[1]}"
+    drift += ", in every state looked at" if certified else ""
     if exact:
-        return f"Window {k0} … {n}; {drift}. Envelopes over all {total} states with these counts: a certificate. {_MEAN_TIME}"
-    return (
-        f"Window {k0} … {n}; {drift}. Empirical: envelopes over {total} sampled states, at least {fewest} per count below the "
-        f"top; a state outside of the sample may leave sooner. {_MEAN_TIME}"
-    )
+        source = f"Envelopes over all {total} states with these counts: a certificate."
+    else:
+        source = (
+            f"Empirical: envelopes over {total} sampled states, at least {fewest} per count below the top; a state "
+        )
+        source += "outside of the sample may leave sooner."
+    return f"Counts {k0} … {n}; {drift}. {source} {_MEAN_TIME}"

@@ -22,14 +22,15 @@ _WARM_ROWS = 8
 
 @dataclass(frozen=True)
 class Ranked:
-    """One token. probability: p_τ(a | a at every other free site) at the masked site; logit_margin: s_a − max_{v≠a} s_v,
-    nats at τ = 1.
+    """One token. probability: p_τ(a | a at every other free site) at the masked site; logit_margin: s_a − max_{v≠a} s_v
+    in nats at τ = 1; leave: chance per step to leave the state of a alone, over all sites, whose ends hold least.
     """
 
     token: int
     text: str
     probability: Exact
     logit_margin: Exact
+    leave: Exact
 
 
 def log_odds(logits: Floats, tokens: Tokens, temperature: float) -> NDArray[np.float64]:
@@ -111,7 +112,8 @@ def _ranked(model: Any, frame: State, column: int, token: int, temperature: floa
     row = np.asarray(model.logits(filled(frame, a), np.array([column])), dtype=np.float64)
     odds = float(log_odds(row, a, temperature)[0])
     margin = float(row[0, token] - np.delete(row[0], token).max())
-    return odds, Ranked(token, model.token_text(token), Exact(float(expit(odds))), Exact(margin))
+    down = float(count_moves(model, filled(frame, a), frame.free, token, temperature)[1][0])
+    return odds, Ranked(token, model.token_text(token), Exact(float(expit(odds))), Exact(margin), Exact(down))
 
 
 def count_moves(
@@ -136,5 +138,5 @@ def count_moves(
         logits = model.logits(states[rows[part]], columns[part])
         odds[part] = log_odds(logits, np.full(len(logits), token), temperature)
     held = states[rows, columns].reshape(B, n) == token
-    odds = odds.reshape(B, n)
-    return np.where(held, 0.0, expit(odds)).sum(axis=1) / n, np.where(held, expit(-odds), 0.0).sum(axis=1) / n
+    table = odds.reshape(B, n)
+    return np.where(held, 0.0, expit(table)).sum(axis=1) / n, np.where(held, expit(-table), 0.0).sum(axis=1) / n

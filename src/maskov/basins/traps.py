@@ -46,9 +46,9 @@ def find_traps(
 ) -> TrapsResult:
     """States that a cold chain rarely leaves: descended to from many starts, with how long they hold and why.
 
-    A *perfect trap* has every margin m_i > 0. It is left with probability (1/n) Σ_i (1 − p_{i,τ}(x_i | x_{-i})) per step,
-    exactly, at every τ from one set of logits, so it holds for 1/that on average; the uniform-margin bound q/(1 + q),
-    q = (V − 1) e^{−m/τ} with m = min m_i, stands beside it. The measured dwell is that of chains run from the trap.
+    A *perfect trap* has every margin m_i > 0. It is left with probability (1/n) Σ_i (1 − p_{i,τ}(x_i | x_{-i})) per
+    step, exactly, at every τ from one set of logits, so it holds for 1/that on average; the uniform-margin bound
+    q/(1 + q), q = (V − 1) e^{−m/τ} with m = min m_i, stands beside it. The measured dwell is of chains run from it.
     An *approximate trap* is an end of descent with some m_i ≤ 0 which chains at the coldest temperature still keep
     within a tenth of the sites for ten sweeps on average.
 
@@ -59,7 +59,7 @@ def find_traps(
     >>> from maskov.models import load
     >>> found = find_traps(load("law:curie-weiss?sites=6&beta=2"), temperatures=[0.5], starts=8)
     >>> sorted(t.text for t in found.traps), round(found.traps[0].leave[0].predicted_dwell.value, 1)
-    (['000000', '111111'], 787.0)
+    (['000000', '111111'], 786.8)
     """
     tau = check_temperatures(temperatures)
     _check(model, replicas, limit, starts, steps)
@@ -68,7 +68,8 @@ def find_traps(
     ends = _distinct(model, states, found, tau)
     ends.sort(key=lambda end: (not end.perfect, end.hold.leave_probability[int(np.argmin(tau)), 0], -end.basin))
     measure = _Measure(model, tau, replicas, seed, steps)
-    traps, escapes = [], []
+    traps: list[Trap] = []
+    escapes: list[Escape] = []
     for end in ends:
         if len(traps) == limit:
             break
@@ -204,7 +205,7 @@ class _Measure(NamedTuple):
                 bound=uniform_margin_bound(margin, t, allowed_tokens(self.model)),
                 predicted_dwell=Exact(1 / p if p > 0 else math.inf),
                 measured_dwell=mean_dwell(exits.times[j], exits.observed[j]),
-                exits=int(exits.count[j]),
+                exits=int(exits.exits[j]),
                 exposure=int(exits.exposure[j]),
             )
             for j, (t, p) in enumerate(zip(self.tau, own.leave_probability[:K, 0].tolist(), strict=True))
@@ -232,7 +233,7 @@ class _Measure(NamedTuple):
             ids = self._ids(k, 1 + _SWEEP_POINTS)[:R]
             exits = ball_exits(self.model, end.state, t, radius, ids, self.seed, horizon)
             mean = mean_escape(exits.times, exits.observed)
-            out.append(BallEscape(t, radius, mean, int(exits.count), int(exits.exposure)))
+            out.append(BallEscape(t, radius, mean, int(exits.exits), int(exits.exposure)))
         return tuple(out)
 
     def _holds(self, ball: Sequence[BallEscape], n: int) -> bool:

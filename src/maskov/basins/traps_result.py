@@ -11,8 +11,8 @@ from maskov.results import Result
 
 @dataclass(frozen=True)
 class Leave:
-    """Leaving one state at one temperature. probability: (1/n) Σ_i (1 − p_{i,τ}(x_i | x_{-i})) per step; bound: q/(1 + q);
-    predicted_dwell: 1/probability, steps; measured_dwell: exposure / exits of replicas, None where none left;
+    """Leaving one state at one temperature. probability: (1/n) Σ_i (1 − p_{i,τ}(x_i | x_{-i})) per step; bound:
+    q/(1 + q); predicted_dwell: 1/probability, steps; measured_dwell: exposure / exits, None where no replica left;
     exits, exposure: replicas seen to leave, and steps watched in all.
     """
 
@@ -38,9 +38,9 @@ class BallEscape:
 
 @dataclass(frozen=True)
 class Trap:
-    """One trap. perfect: every margin > 0 (otherwise approximate: held by its ball); margins: nats at τ = 1, one per free
-    site in order of column; basin: how many starts descended to it; start: the first of them; ball: of an approximate
-    trap.
+    """One trap. perfect: every margin > 0 (otherwise approximate: held by its ball); margins: nats at τ = 1, one per
+    free site in order of column; basin: how many starts descended to it; start: the first of them; ball: of an
+    approximate trap.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Trap:
 
 @dataclass(frozen=True)
 class TrapsResult(Result):
-    """Traps, those that hold longest at the coldest temperature first, and how their escape times grow as it gets colder.
+    """Traps, those that hold longest at the coldest temperature first, and how escape slows down as it gets colder.
 
     n_starts: descents; unsettled: those that found no fixed point; n_perfect: distinct perfect traps found, listed or
     not; replicas, steps: chains of each measurement and the longest watch.
@@ -99,4 +99,5 @@ def _ball_line(ball: BallEscape) -> str:
 
 
 def _slope_line(e: Escape) -> str:
-    return f"slope {e.slope:.3g} ± {e.stderr:.1g} nats (exact means {e.predicted_slope:.3g}), least margin {e.min_margin:.3g}"
+    slope = f"slope {e.slope:.3g} ± {e.stderr:.1g} nats (exact means {e.predicted_slope:.3g})"
+    return f"{slope}, least margin {e.min_margin:.3g}"

@@ -21,7 +21,7 @@ Examples:
 @click.option("--sites", type=click.IntRange(2), default=16, show_default=True, help="Free sites; a law has its own.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Tokens to list.")
 @click.option("--profiles", type=click.IntRange(0), default=3, show_default=True, help="How many of them to follow.")
-@click.option("--replicas", type=click.IntRange(1), default=32, show_default=True, help="Chains of each escape.")
+@click.option("--replicas", type=click.IntRange(1), default=64, show_default=True, help="Chains of each escape.")
 @seed_option
 @device_options
 @json_option

@@ -56,7 +56,7 @@ def command(
     json_target: str | None,
     quiet: bool,
 ) -> None:
-    """Zero-temperature descent on MODEL from many starts; margins of its ends, exact leave probabilities, dwell times."""
+    """Zero-temperature descent on MODEL from many starts: margins of its ends, leave probabilities, dwell times."""
     from maskov.basins import find_traps
     from maskov.cli.inputs import load_model, texts_for
     from maskov.cli.output import finish, model_inputs

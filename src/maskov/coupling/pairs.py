@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maskov.errors import InputError
+from maskov.models.sites import cut_state
 from maskov.protocols import State, Tokens
 from maskov.randomness import generator
 
@@ -108,7 +109,7 @@ def match(a: _Start, b: _Start) -> Pair:
     the second state takes the tokens of held sites from the first, for chains that differ there could never meet.
     """
     length = min(_body(a.state)[1], _body(b.state)[1])
-    first, second = (_clamped(_Start(_cut(s.state, length), s.clamp)) for s in (a, b))
+    first, second = (_clamped(_Start(cut_state(s.state, length), s.clamp)) for s in (a, b))
     free = np.intersect1d(first.free, second.free)
     if len(first.tokens) != len(second.tokens) or not free.size:
         came = f"{len(first.tokens)} and {len(second.tokens)} tokens, {free.size} sites free in both"
@@ -121,15 +122,6 @@ def match(a: _Start, b: _Start) -> Pair:
 def _body(state: State) -> tuple[int, int]:
     """First free column, and the number of columns up to the last free one."""
     return int(state.free[0]), int(state.free[-1] - state.free[0]) + 1
-
-
-def _cut(state: State, length: int) -> State:
-    """The state with ``length`` columns between its first and last free ones: those at the end go."""
-    first, size = _body(state)
-    if size == length:
-        return state
-    tokens = np.delete(state.tokens, np.arange(first + length, first + size))
-    return State(tokens, state.free[state.free < first + length])
 
 
 def _clamped(start: _Start) -> State:

@@ -134,7 +134,7 @@ def evaluate(model: Any, parts: Sequence[tuple[Tokens, Tokens]], alone: bool = F
 
 
 def _takes_parts(model: Any) -> bool:
-    """Whether the class that gives the model its rows gives them by parts too: a wrapper or a subclass may change them."""
+    """Whether the class that gives the rows gives them by parts too: a wrapper or a subclass may change them."""
     kind = next((kind for kind in type(model).__mro__ if "logits" in vars(kind)), object)
     return "logits_of_parts" in vars(kind)
 

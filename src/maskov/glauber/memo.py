@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from maskov.protocols import Floats
 
 MEMORY_BYTES = 1 << 28
+# Rows of the first slab, and the share of kept rows that must be missed before there is another.
+_SLAB_ROWS, _REGRET = 128, 0.02
 # What CPython takes for the entry itself: key object, dictionary slot, list links, three floats.
 _OVERHEAD = 400
 
@@ -29,7 +31,10 @@ class Note(NamedTuple):
 
 
 class Memory:
-    """Notes and rows of contexts of up to ``columns`` columns.
+    """Notes and rows of contexts of up to ``columns`` columns; budget: most bytes.
+
+    Rows lie in slabs. A slab is added only once rows are missed that were dropped not long ago: touching new memory for
+    rows that are never asked for again costs more than the copy.
 
     >>> memory = Memory(columns=4)
     >>> key = context(np.zeros(4, dtype=np.int32), 1)
@@ -43,8 +48,10 @@ class Memory:
         self._row_budget = budget * 3 // 4
         self._most_notes = max(1, budget // 4 // self._entry)
         self._notes: OrderedDict[tuple[bytes, float, int], Note] = OrderedDict()
-        self._slots: OrderedDict[bytes, int] = OrderedDict()
-        self._rows: NDArray[np.floating] | None = None
+        self._rows: OrderedDict[bytes, NDArray[np.floating]] = OrderedDict()
+        self._free: list[NDArray[np.floating]] = []
+        self._dropped: OrderedDict[bytes, None] = OrderedDict()
+        self._regrets = self._kept = self._most_rows = 0
 
     def note(self, key: bytes, temperature: float, token: int) -> Note | None:
         """The note of a context, or None."""
@@ -62,20 +69,34 @@ class Memory:
 
     def row(self, key: bytes) -> Floats | None:
         """The logits [V] of a context, or None; a view that the next ``keep_row`` may overwrite."""
-        slot = self._slots.get(key)
-        if slot is None or self._rows is None:
-            return None
-        self._slots.move_to_end(key)
-        return self._rows[slot]
+        found = self._rows.get(key)
+        if found is not None:
+            self._rows.move_to_end(key)
+        elif key in self._dropped:
+            self._regrets += 1
+        return found
 
     def keep_row(self, key: bytes, row: Floats) -> None:
-        """Remember a row: a copy in a slab that is touched as it fills."""
-        if self._rows is None:
-            slots = max(1, self._row_budget // (row.nbytes + self._entry))
-            self._rows = np.empty((slots, len(row)), dtype=row.dtype)
-        slot = len(self._slots) if len(self._slots) < len(self._rows) else self._slots.popitem(last=False)[1]
-        self._rows[slot] = row
-        self._slots[key] = slot
+        """Remember a copy of a row."""
+        if not self._free:
+            self._make_room(row)
+        place = self._rows[key] = self._free.pop()
+        place[:] = row
+        self._kept += 1
+
+    def _make_room(self, row: Floats) -> None:
+        if not self._most_rows:
+            self._most_rows = max(1, self._row_budget // (row.nbytes + 2 * self._entry))
+        if len(self._rows) < self._most_rows and (not self._rows or self._regrets > _REGRET * self._kept):
+            size = min(max(_SLAB_ROWS, len(self._rows)), self._most_rows - len(self._rows))
+            self._free.extend(np.empty((size, len(row)), dtype=row.dtype)[::-1])
+            self._regrets = self._kept = 0
+            return
+        key, place = self._rows.popitem(last=False)
+        self._free.append(place)
+        self._dropped[key] = None
+        if len(self._dropped) > self._most_rows:
+            self._dropped.popitem(last=False)
 
 
 def context(state: NDArray[np.int32], site: int) -> bytes:

@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from maskov.errors import InputError
+from maskov.identifiability.log_quantities import scientific
 from maskov.quantities import Estimate, Exact
 from maskov.results import jsonable
 
@@ -42,7 +43,7 @@ class Pinning:
 
     def __str__(self) -> str:
         low, high = self.rate.interval or (self.rate.value, self.rate.value)
-        bound = f"MMSE(v) <= {np.exp(self.log_constant):.4g} exp(-{self.rate.value:.6g} v) from v = {self.s_pin} on"
+        bound = f"MMSE(v) <= {scientific(self.log_constant)} exp(-{self.rate.value:.6g} v) from v = {self.s_pin} on"
         return f"{bound} (rate 95 %: {low:.6g} … {high:.6g}); floor {self.floor.value:.4g} below"
 
 

@@ -102,3 +102,13 @@ def _check_indices(indices: Collection[int], n: int) -> set[int]:
     if wrong:
         raise InputError("clamp", expected=f"indices within 0-{n - 1} of free sites", came=str(wrong[0]))
     return held
+
+
+def cut_state(state: State, length: int) -> State:
+    """The state with ``length`` columns from its first to its last free one: those at the end go, special ones stay."""
+    first = int(state.free[0])
+    size = int(state.free[-1]) - first + 1
+    if size <= length:
+        return state
+    tokens = np.delete(state.tokens, np.arange(first + length, first + size))
+    return State(tokens, state.free[state.free < first + length])

@@ -35,7 +35,7 @@ def quiet_transformers() -> Iterator[None]:
 
     level, bars, hub_level = logging.get_verbosity(), logging.is_progress_bar_enabled(), hub_logging.get_verbosity()
     logging.set_verbosity_error()
-    hub_logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():

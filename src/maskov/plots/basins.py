@@ -23,7 +23,7 @@ def plot_traps(record: dict[str, Any], ax: Any = None) -> Any:
             _dwell_point(ax, c, censored=c["exits"] < R, colour=COLOURS[k % len(COLOURS)], label=label)
             label = None
     low, high = _span(cells)
-    ax.plot([low, high], [low, high], color="0.5", linewidth=1.0, zorder=0)
+    ax.plot([low, high], [low, high], color="0.5", linewidth=1.0, zorder=1)
     ax.fill_between([low, high], [low / 1.5, high / 1.5], [low * 1.5, high * 1.5], color="0.9", zorder=0, linewidth=0)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -123,6 +123,7 @@ def plot_token_drift(record: dict[str, Any], ax: Any = None) -> Any:
         if p["rising"] is not None:
             ax.axvspan(p["window"][0] - 0.5, p["window"][1] + 0.5, color=colour, alpha=0.08, linewidth=0)
     ax.axhline(0, color="0.5", linewidth=0.8, zorder=0)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("sites that hold the token, k")
     ax.set_ylabel("drift of k (sites per step)")
     if record["profiles"]:

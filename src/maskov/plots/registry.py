@@ -47,16 +47,16 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
         Figure(
             "drift",
             "drift:plot_drift",
-            "1 − cosine to the start against time, one line a temperature, and the plateau: the distance of independent "
-            "passages (estimates; bands are 95 %).",
+            "1 − cosine to the start against time, one line a temperature, and the plateau: the distance of "
+            "independent passages (estimates; bands are 95 %).",
         ),
     ),
     "couple": (
         Figure(
             "meeting",
             "coupling:plot_meeting",
-            "Share of pairs that have not met (Kaplan–Meier estimate, 95 %); pairs that ran out of time are censored, not "
-            "dropped. It bounds the total variation distance between the two starts from above.",
+            "Share of pairs that have not met (Kaplan–Meier estimate, 95 %); pairs that ran out of time are censored, "
+            "not dropped. It bounds the total variation distance between the two starts from above.",
         ),
         Figure(
             "tv-bound",
@@ -78,6 +78,8 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             "influence:plot_influence",
             "Influence α(τ) in several norms (on a network a lower bound: a sampled maximum), and the line at 1.",
         ),
+        Figure("influence-matrix", "influence:plot_influence_matrix", "Influence of site j on site i."),
+        Figure("influence-distance", "influence:plot_influence_distance", "Influence by distance, mean and largest."),
     ),
     "traps": (
         Figure(
@@ -85,9 +87,21 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             "basins:plot_traps",
             "Measured against predicted dwell time (estimate against exact); censored ones are open.",
         ),
+        Figure(
+            "escape",
+            "basins:plot_escape",
+            "Mean escape time against 1/τ (estimates, 95 %); the slope of each line is a trap's effective margin.",
+            lambda record: any(escape["slope"] is not None for escape in record["escape"]),
+        ),
     ),
     "tokens": (
         Figure("tokens", "basins:plot_tokens", "p(a | every other site holds a) of the strongest tokens (exact)."),
+        Figure(
+            "token-drift",
+            "basins:plot_token_drift",
+            "Mean drift of the number of sites with the token (estimate, 95 %), and the worst drift seen (dotted).",
+            lambda record: bool(record["profiles"]),
+        ),
     ),
     "schedule": (Figure("schedule", "schedules:plot_schedules", "P(visible sites ≤ s) of each schedule (exact)."),),
     "identify": (

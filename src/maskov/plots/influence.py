@@ -1,0 +1,71 @@
+"""Influence over temperatures, as a matrix, and by distance, from the record alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maskov.plots.style import COLOURS, axes, line_style
+
+_NORMS = {
+    "row": "largest row sum",
+    "column": "largest column sum",
+    "spectral": "spectral norm",
+    "radius": "spectral radius",
+}
+
+
+def plot_influence(record: dict[str, Any], ax: Any = None) -> Any:
+    """α(τ) in four norms on log axes, the line at 1 below which the chain contracts, and the crossing.
+
+    record: the ``results`` of an ``influence`` record; ax: matplotlib axes, new ones by default. Returns the axes.
+    """
+    ax = axes(ax)
+    curve = record["curve"]
+    x = [p["temperature"] for p in curve]
+    for k, (key, name) in enumerate(_NORMS.items()):
+        ax.plot(x, [p[key]["value"] for p in curve], marker="o", markersize=4, label=name, **line_style(k))
+    ax.axhline(1, color="0.5", linewidth=0.9)
+    critical = record["critical_temperature"]
+    if critical is not None and critical["value"] is not None:
+        sign = "=" if critical["kind"] == "exact" else "≥"
+        label = f"radius crosses 1 at τ {sign} {critical['value']:.3g}"
+        ax.axvline(critical["value"], color=COLOURS[5], linestyle=":", label=label)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(x, [f"{t:g}" for t in x])
+    ax.minorticks_off()
+    ax.set_xlabel("temperature τ")
+    ax.set_ylabel("influence α" if record["exact"] else "influence α (lower bound)")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def plot_influence_matrix(record: dict[str, Any], ax: Any = None) -> Any:
+    """c_ij as a heat map: row i is moved by column j.
+
+    record: the ``results`` of an ``influence`` record; ax: matplotlib axes, new ones by default. Returns the axes.
+    """
+    ax = axes(ax, (5.0, 4.2))
+    image = ax.imshow(np.array(record["matrix"]), vmin=0, cmap="cividis", interpolation="nearest")
+    ax.figure.colorbar(image, ax=ax, label=f"c_ij at τ = {record['matrix_temperature']:g}")
+    ax.set_xlabel("site j that is changed")
+    ax.set_ylabel("site i that is moved")
+    return ax
+
+
+def plot_influence_distance(record: dict[str, Any], ax: Any = None) -> Any:
+    """Mean and largest c_ij by distance |i − j|.
+
+    record: the ``results`` of an ``influence`` record; ax: matplotlib axes, new ones by default. Returns the axes.
+    """
+    ax = axes(ax)
+    rows = record["by_distance"]
+    for k, (key, name) in enumerate({"mean": "mean", "maximum": "largest"}.items()):
+        ax.plot([r["distance"] for r in rows], [r[key] for r in rows], marker="o", label=name, **line_style(k))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("distance |i − j| (sites)")
+    ax.set_ylabel(f"influence c_ij at τ = {record['matrix_temperature']:g}")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
