@@ -1,8 +1,8 @@
 """Randomness is data: the draws of a chain are a pure function of (seed, chain, step).
 
 A Philox-4x64 block cipher [Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"] is keyed with
-(seed, chain); its counter holds (step, stream). One counter value gives four 64-bit words: the site, the token, and two spare ones.
-So a chain does not depend on the batch it runs in, on other chains, on chunking, or on where it resumed.
+(seed, chain); its counter holds (step, stream). One counter value gives four 64-bit words: the site, the token, and two
+spare ones. So a chain does not depend on the batch it runs in, on other chains, on chunking, or on where it resumed.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def generator(seed: int, chain: int = 0, stream: int = Stream.STUDY) -> np.rando
 def choose_site(u: NDArray[np.float64], free: NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.int64]:
     """Column of a uniformly chosen free site: ``free[b, ⌊u_b n_b⌋]``.
 
-    u: [B] in [0, 1); free: int64 [B, n_max] columns, padded at the end; n: int64 [B] number of free sites. Result: int64
-    [B].
+    u: [B] in [0, 1); free: int64 [B, n_max] columns, padded at the end; n: int64 [B] number of free sites. Result:
+    int64 [B].
     """
     k = np.minimum((u * n).astype(np.int64), n - 1)
     return free[np.arange(len(u)), k]

@@ -159,6 +159,12 @@ def test_same_seed_same_numbers_and_a_record_that_json_can_hold(potts) -> None:
     assert "perfect traps" in str(potts)
 
 
+def test_progress_goes_up_to_its_end() -> None:
+    seen: list[tuple[int, int]] = []
+    find_traps(load(POTTS), starts=6, limit=1, replicas=1, steps=5, progress=lambda *p: seen.append(p))
+    assert seen == sorted(seen) and seen[-1] == (7, 7)
+
+
 def test_a_very_deep_trap_is_censored_not_infinite() -> None:
     found = find_traps(load("law:curie-weiss?sites=20&beta=40"), temperatures=[0.05], starts=2, replicas=2, steps=100)
     cell = found.traps[0].leave[0]

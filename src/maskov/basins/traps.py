@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from maskov.basins.descent import Descent, descend
 from maskov.basins.escape import Escape, EscapePoint, ball_exits, escape_line, first_exits, mean_dwell, mean_escape
 from maskov.basins.margin import Hold, hold
+from maskov.basins.token_counts_scan import allowed
 from maskov.basins.traps_result import BallEscape, Leave, Trap, TrapsResult
 from maskov.errors import InputError
 from maskov.glauber.chains import check_temperatures
@@ -202,7 +203,7 @@ class _Measure(NamedTuple):
             Leave(
                 temperature=t,
                 probability=Exact(p),
-                bound=uniform_margin_bound(margin, t, allowed_tokens(self.model)),
+                bound=uniform_margin_bound(margin, t, len(allowed(self.model))),
                 predicted_dwell=Exact(1 / p if p > 0 else math.inf),
                 measured_dwell=mean_dwell(exits.times[j], exits.observed[j]),
                 exits=int(exits.exits[j]),
@@ -240,12 +241,6 @@ class _Measure(NamedTuple):
         """Half of the longest watch on average at the coldest temperature."""
         coldest = min(ball, key=lambda b: b.temperature)
         return coldest.exposure >= max(1, coldest.exits) * min(self.steps, _BALL_SWEEPS * n) / 2
-
-
-def allowed_tokens(model: Any) -> int:
-    """Number of tokens that the chain may write."""
-    forbidden = getattr(model, "forbidden", None)
-    return int(model.vocabulary_size) if forbidden is None else int((~np.asarray(forbidden)).sum())
 
 
 def uniform_margin_bound(margin: float, temperature: float, tokens: int) -> Bound:
