@@ -2,7 +2,8 @@
 
     python corpus.py --packages SITE_PACKAGES --npm FOLDER --out corpus.npz
 
-Every source is a package: see README.md for the pins. A missing source is an error, never a silent change of the mixture.
+Every source is a package: see README.md for the pins. A missing source is an error, never a silent change of the
+mixture.
 """
 
 from __future__ import annotations

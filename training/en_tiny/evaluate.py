@@ -57,7 +57,8 @@ def main() -> None:
     nll, top1, sums = masked_in_turn(model, rows)
     print(f"documents {len(rows)}, tokens {int(sums[:, 0].sum())}")
     print(
-        f"NLL {nll:.4f} ± {clustered_error(sums, 1):.4f} nats, top-1 {100 * top1:.2f} ± {100 * clustered_error(sums, 2):.2f} %"
+        f"NLL {nll:.4f} ± {clustered_error(sums, 1):.4f} nats, "
+        f"top-1 {100 * top1:.2f} ± {100 * clustered_error(sums, 2):.2f} %"
     )
 
 

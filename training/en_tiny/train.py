@@ -2,8 +2,8 @@
 
     python train.py --corpus corpus.npz --seed-model FOLDER --out checkpoints --minutes 95
 
-One run is one cosine from the peak rate to zero over the given minutes, so a slower machine makes fewer steps, not a worse
-schedule. Every few minutes the averaged weights are measured on a fixed part of the held-out leads; the best are kept.
+One run is one cosine from the peak rate to zero over the given minutes, so a slower machine makes fewer steps, not a
+worse schedule. Every few minutes the averaged weights are measured on a fixed part of the held-out leads; the best are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDE_SHARE = 0.25
 
 
 def deeper(seed: BertForMaskedLM, layers: int, dropout: float) -> BertForMaskedLM:
-    """The seed model with its stack of layers repeated [Gong et al. 2019, progressive stacking] to ``layers`` layers."""
+    """The seed model, its stack of layers repeated to ``layers`` layers [Gong et al. 2019, progressive stacking]."""
     config = copy.deepcopy(seed.config)
     config.num_hidden_layers = layers
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
@@ -52,7 +52,7 @@ def mask_rates(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def batches(corpus: dict[str, np.ndarray], seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless (token ids, hidden flags), int64 and bool [rows, width]; each source in its share, without replacement per pass."""
+    """Endless (token ids, hidden flags), int64 and bool [rows, width]; sources in their shares, no repeats in a pass."""
     rng = np.random.default_rng(seed)
     queues: dict[str, np.ndarray] = {}
     while True:
