@@ -3,7 +3,8 @@
     python train.py --corpus corpus.npz --seed-model FOLDER --out checkpoints --minutes 95
 
 One run is one cosine from the peak rate to zero over the given minutes, so a slower machine makes fewer steps, not a
-worse schedule. Every few minutes the averaged weights are measured on a fixed part of the held-out leads; the best are kept.
+worse schedule. Every few minutes the averaged weights are measured on a fixed part of the held-out leads; the best are
+kept.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def mask_rates(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def batches(corpus: dict[str, np.ndarray], seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless (token ids, hidden flags), int64 and bool [rows, width]; sources in their shares, no repeats in a pass."""
+    """Endless (token ids, hidden flags), int64 and bool [rows, width]; no repeats within a pass of a source."""
     rng = np.random.default_rng(seed)
     queues: dict[str, np.ndarray] = {}
     while True:
