@@ -27,7 +27,8 @@ INTRODUCTION = """# Performance
 
 Written by `python benchmarks/run.py`; do not edit. {date}, {machine}, one thread, torch {torch}, numpy {numpy}.
 The machine was shared with other work, so only ratios of loops that ran in turn within one process are worth quoting:
-times are processor times, medians over rounds; ratios are medians of the ratio within a round.
+times are processor times, medians over rounds; ratios are medians of the ratio within a round. A table is one
+run's, the page may hold tables of several (`--only TABLE`).
 
 *Peer loop*: the loop that scripts use today, written anew: one random position shared by the batch, a full forward
 with logits at every position under `no_grad`, float32 softmax and `torch.multinomial`. *Ours*:

@@ -16,7 +16,7 @@ from maskov.protocols import State
 BUDGETS = {"quick": 100.0, "standard": 1500.0, "full": 15000.0}
 # What a row costs on two cores: network arithmetic, and the float64 draw over the vocabulary.
 _FLOPS, _PER_TOKEN, _LAW_ROW = 6e10, 1.5e-8, 2e-6
-_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "dwell": 0.1}
+_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "dwell": 0.1, "influence": 0.05, "traps": 0.1}
 _GRID = (0.3, 0.6, 1.0, 1.5, 2.0)
 _CHEAP_GRID = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5)
 # Sweeps that are worth having before more chains or temperatures are.
@@ -29,7 +29,8 @@ _FEWEST_WINDOWS = 24
 class Plan:
     """What an audit will do. n_texts: starts used; temperatures, chains (per temperature) and steps of the run;
     window: steps per entry of its series; rectangles: number; pairs, couple_steps, couple_temperatures: of the
-    coupling; segments: dwell segments looked at; seconds: nominal, of all rows.
+    coupling; segments: dwell segments looked at; contexts, trap_starts: of the influence study and of the trap search,
+    0 where the budget is too small for one; seconds: nominal, of all rows.
     """
 
     budget: str
@@ -45,6 +46,8 @@ class Plan:
     couple_temperatures: tuple[float, ...]
     couple_steps: int
     segments: int
+    contexts: int
+    trap_starts: int
 
 
 def row_seconds(model: Any, length: int) -> float:
@@ -83,7 +86,15 @@ def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Pla
         couple_temperatures=couple_temperatures,
         couple_steps=couple_steps,
         segments=int(np.clip(rows["dwell"] / n, 1, 10)),
+        contexts=int(min(rows["influence"] / n**2, 16)),
+        trap_starts=_trap_starts(rows["traps"], n),
     )
+
+
+def _trap_starts(rows: float, n: float) -> int:
+    """Descents of about ten sweeps each; fewer than four find too little to be worth a section."""
+    starts = int(min(rows / (10 * n), 64))
+    return starts if starts >= 4 else 0
 
 
 def _run_shape(rows: float, n: float, texts: int, budget: str) -> tuple[tuple[float, ...], int, int]:

@@ -43,7 +43,7 @@ def audit(
     identity = {"name": model.name, "fingerprint": model.fingerprint}
     inputs = {"model": identity, "seed": seed, "texts": _describe(texts), "clamp": clamp, "plan": jsonable(plan)}
     folder = AuditFolder(out, inputs, resume)
-    todo = [study for study in STUDIES if _allowed(study, model)]
+    todo = [study for study in STUDIES if _allowed(study, model) and study.afforded(plan)]
     done, whole = 0.0, sum(study.share for study in todo)
     for study in todo:
         tell = _teller(progress, done / whole, study, whole)

@@ -39,13 +39,14 @@ class Outcome(NamedTuple):
 
 class Study(NamedTuple):
     """name: key of the results; share: of the time, for the time left; needs: "scores" (causal models too), "rows"
-    (chains and traps) or "trace" (reads the chains).
+    (chains and traps) or "trace" (reads the chains); afforded: 0 where the plan has nothing left for it.
     """
 
     name: str
     share: float
     needs: str
     run: Callable[[Setting], Outcome]
+    afforded: Callable[[Plan], int] = lambda plan: 1
 
     @property
     def title(self) -> str:
@@ -165,6 +166,38 @@ def _scalars(row: dict[str, Any]) -> Table:
     return {key: v for key, v in plain.items() if v is None or np.isscalar(v)}
 
 
+def _influence(s: Setting) -> Outcome:
+    from maskov.influence import influence
+
+    texts = None if s.starts is None else list(s.starts)
+    found = influence(
+        s.model,
+        texts,
+        contexts=max(1, s.plan.contexts),
+        seed=s.seed,
+        progress=lambda done, total: s.progress(done / total, ""),
+    )
+    record = found.to_dict()
+    return Outcome(record, {"influence": _columns([_scalars(point) for point in record["curve"]])})
+
+
+def _traps(s: Setting) -> Outcome:
+    from maskov.basins import find_traps
+
+    found = find_traps(
+        s.model,
+        s.starts,
+        starts=s.plan.trap_starts,
+        seed=s.seed,
+        progress=lambda done, total: s.progress(done / total, ""),
+    )
+    record = found.to_dict()
+    flat = [
+        {"text": t["text"], "perfect": t["perfect"], **_scalars(leave)} for t in record["traps"] for leave in t["leave"]
+    ]
+    return Outcome(record, {"traps": _columns(flat)})
+
+
 def _columns(rows: Sequence[dict[str, Any]]) -> Table:
     """Rows as columns."""
     return {key: [row[key] for row in rows] for key in (rows[0] if rows else ())}
@@ -176,5 +209,7 @@ STUDIES = (
     Study("entropy", 0.02, "trace", _entropy),
     Study("drift", 0.12, "trace", _drift),
     Study("couple", 0.25, "rows", _couple),
+    Study("influence", 0.06, "rows", _influence, lambda plan: plan.contexts),
     Study("dwell", 0.04, "trace", _dwell),
+    Study("traps", 0.08, "rows", _traps, lambda plan: plan.trap_starts),
 )

@@ -155,9 +155,11 @@ def _dwell(r: dict[str, Any]) -> Content:
 
 def _influence(r: dict[str, Any]) -> Content:
     rows: Rows = [[f"{c['temperature']:g}", _any(c["row"]), _any(c["column"]), _any(c["spectral"])] for c in r["curve"]]
+    critical = _any(r["critical_temperature"])
     says = [
-        "α(τ) measures how much one site can sway another: below 1 the chain provably forgets its start quickly. "
-        f"It crosses 1 at temperature {_any(r['critical_temperature'])}."
+        "α(τ) measures how much one site can sway another: where it is certified to be below 1 the chain forgets its "
+        "start quickly. "
+        + (f"Its radius crosses 1 at temperature {critical}." if critical != "–" else "No crossing was seen.")
     ]
     head = ["τ", "largest row sum", "largest column sum", "spectral norm"]
     how = (

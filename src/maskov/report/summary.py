@@ -8,7 +8,7 @@ from maskov.report.words import number, quantity, shortened
 
 
 def sentences(record: dict[str, Any]) -> list[str]:
-    """The summary of an audit's record: one sentence per question that its studies answer."""
+    """What was studied, then one sentence per question that an audit's studies answer, five at most."""
     results = record["results"]
     makers = (
         ("rectangle", _compatibility),
