@@ -193,11 +193,18 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_resume_on_networks(bert: Any, tmp_path: Path) -> None:
     cases = [(bert, ["a b c d e f", "j i h"]), (load("en-tiny"), ["the cat sat on the old mat.", "it rained."])]
     for k, (model, texts) in enumerate(cases):
-        options: dict[str, Any] = {"temperature": [0.5, 1.5], "seed": 3, "window": 5, "chunk_steps": 25}
+        # The plain engine evaluates the same batches on both ways, so that rounding is the same too.
+        options: dict[str, Any] = {
+            "temperature": [0.5, 1.5],
+            "seed": 3,
+            "window": 5,
+            "chunk_steps": 25,
+            "engine": "plain",
+        }
         whole = glauber(model, texts, steps=100, **options)
         glauber(model, texts, steps=50, out=tmp_path / f"{k}.zarr", **options)
         parts = glauber(model, texts, steps=100, out=tmp_path / f"{k}.zarr", resume=True, **options)
-        _equal(whole, open_trace(tmp_path / f"{k}.zarr"), rounding=1e-3)
+        _equal(whole, open_trace(tmp_path / f"{k}.zarr"), rounding=1e-9)
         assert parts.steps == 100 and len(whole.changes().step) > 20
 
 

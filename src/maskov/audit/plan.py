@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from maskov.errors import InputError
+from maskov.models.cost import row_seconds
 from maskov.protocols import State
 
 # Nominal seconds of model rows. The clock is not read: the same call gives the same numbers on every machine.
 BUDGETS = {"quick": 100.0, "standard": 1500.0, "full": 15000.0}
-# What a row costs on two cores: network arithmetic, and the float64 draw over the vocabulary.
-_FLOPS, _PER_TOKEN, _LAW_ROW = 6e10, 1.5e-8, 2e-6
-_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "dwell": 0.1, "influence": 0.05, "traps": 0.1}
+_SHARES = {"rectangle": 0.1, "chains": 0.5, "couple": 0.2, "dwell": 0.1, "influence": 0.05, "traps": 0.1, "tokens": 0.1}
 _GRID = (0.3, 0.6, 1.0, 1.5, 2.0)
 _CHEAP_GRID = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5)
 # Sweeps that are worth having before more chains or temperatures are.
@@ -30,7 +29,7 @@ class Plan:
     """What an audit will do. n_texts: starts used; temperatures, chains (per temperature) and steps of the run;
     window: steps per entry of its series; rectangles: number; pairs, couple_steps, couple_temperatures: of the
     coupling; segments: dwell segments looked at; contexts, trap_starts: of the influence study and of the trap search,
-    0 where the budget is too small for one; seconds: nominal, of all rows.
+    token_profiles: of the token scan, 0 where the budget is too small for one; seconds: nominal, of all rows.
     """
 
     budget: str
@@ -48,17 +47,7 @@ class Plan:
     segments: int
     contexts: int
     trap_starts: int
-
-
-def row_seconds(model: Any, length: int) -> float:
-    """Nominal seconds of one conditional row on texts of ``length`` tokens (two cores)."""
-    config = getattr(getattr(model, "model", None), "config", None)
-    if config is None:
-        return _LAW_ROW
-    hidden, layers = getattr(config, "hidden_size", 768), getattr(config, "num_hidden_layers", 12)
-    inner = getattr(config, "intermediate_size", None) or 4 * hidden
-    per_token = 2 * layers * (4 * hidden**2 + 2 * hidden * inner)
-    return float(per_token * length / _FLOPS + model.vocabulary_size * _PER_TOKEN)
+    token_profiles: int
 
 
 def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Plan:
@@ -88,6 +77,7 @@ def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Pla
         segments=int(np.clip(rows["dwell"] / n, 1, 10)),
         contexts=int(min(rows["influence"] / n**2, 16)),
         trap_starts=_trap_starts(rows["traps"], n),
+        token_profiles=3 if rows["tokens"] >= 2 * model.vocabulary_size else 0,
     )
 
 

@@ -198,6 +198,19 @@ def _traps(s: Setting) -> Outcome:
     return Outcome(record, {"traps": _columns(flat)})
 
 
+def _tokens(s: Setting) -> Outcome:
+    from maskov.basins import token_basins
+
+    record = token_basins(
+        s.model,
+        s.starts,
+        profiles=s.plan.token_profiles,
+        seed=s.seed,
+        progress=lambda done, total: s.progress(done / total, ""),
+    ).to_dict()
+    return Outcome(record, {"tokens": _columns([_scalars(row) for row in record["ranking"]])})
+
+
 def _columns(rows: Sequence[dict[str, Any]]) -> Table:
     """Rows as columns."""
     return {key: [row[key] for row in rows] for key in (rows[0] if rows else ())}
@@ -212,4 +225,5 @@ STUDIES = (
     Study("influence", 0.06, "rows", _influence, lambda plan: plan.contexts),
     Study("dwell", 0.04, "trace", _dwell),
     Study("traps", 0.08, "rows", _traps, lambda plan: plan.trap_starts),
+    Study("tokens", 0.1, "rows", _tokens, lambda plan: plan.token_profiles),
 )

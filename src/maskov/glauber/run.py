@@ -18,6 +18,7 @@ from maskov.glauber.lazy import ENGINES
 from maskov.glauber.manifest import Manifest, versions
 from maskov.glauber.store import Store, create, open_store, start_crc
 from maskov.glauber.trace import Trace
+from maskov.models.cost import row_seconds
 from maskov.protocols import State
 
 
@@ -30,8 +31,8 @@ class Progress(NamedTuple):
     forwards: int
 
 
-# Site updates per chunk: about a second of a network, or of a law, so that an interrupt waits no longer than that.
-_NETWORK_UPDATES, _LAW_UPDATES, _MOST_CHUNKS = 1024, 65536, 1000
+# A chunk is worth about two nominal seconds: an interrupt waits no longer than that, and storing it costs little.
+_CHUNK_SECONDS, _FEWEST_UPDATES, _MOST_UPDATES, _MOST_CHUNKS = 2.0, 32, 65536, 1000
 _MOST_STEPS = 2**53
 
 
@@ -81,7 +82,7 @@ def glauber(
         steps=total,
         seed=_check_seed(seed),
         window=window,
-        chunk_steps=chunk_steps or _chunk_steps(model, arranged.count, total, window),
+        chunk_steps=chunk_steps or _chunk_steps(model, arranged, total, window),
         temperatures=tuple(temperatures),
         chains=arranged.count // len(temperatures),
         model=_model_identity(model),
@@ -243,10 +244,11 @@ def _check_seed(seed: int) -> int:
     return int(seed)
 
 
-def _chunk_steps(model: Any, chains: int, steps: int, window: int) -> int:
+def _chunk_steps(model: Any, chains: Chains, steps: int, window: int) -> int:
     """A multiple of the window, so that no window spans two chunks; a function of the run alone, to be repeatable."""
-    updates = _LAW_UPDATES if getattr(model, "n_sites", None) is not None else _NETWORK_UPDATES
-    wanted = max(updates / chains, steps / _MOST_CHUNKS)
+    updates = _CHUNK_SECONDS / row_seconds(model, int(chains.lengths.max()))
+    updates = min(max(updates, _FEWEST_UPDATES), _MOST_UPDATES)
+    wanted = max(updates / chains.count, steps / _MOST_CHUNKS)
     return window * max(1, round(wanted / window))
 
 

@@ -43,8 +43,8 @@ def load(name: str, device: str = "cpu", dtype: str = "float32", trust_remote_co
 
 
 def _load_network(name: str, device: str, dtype: str, trust: bool) -> Any:
-    _check_libraries(name)
     entry = find(name)
+    _check_libraries(name)
     source = str(entry[1]) if entry else _check_source(name)
     place = _check_device(device)
     from maskov.models.sources import quiet_transformers

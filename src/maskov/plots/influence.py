@@ -69,3 +69,26 @@ def plot_influence_distance(record: dict[str, Any], ax: Any = None) -> Any:
     ax.set_ylabel(f"influence c_ij at τ = {record['matrix_temperature']:g}")
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def plot_influence_class(record: dict[str, Any], ax: Any = None) -> Any:
+    """Mean influence on all other sites by the class of the token that stood at the changed site, with 95 % intervals.
+
+    record: the ``results`` of an ``influence`` record of a network; ax: matplotlib axes, new ones by default.
+    Returns the axes.
+    """
+    ax = axes(ax)
+    rows = record["by_class"]
+    values = [row["mean"]["value"] for row in rows]
+    ends = [row["mean"].get("interval") or (v, v) for row, v in zip(rows, values, strict=True)]
+    low, high = zip(
+        *((v if a is None else a, v if b is None else b) for v, (a, b) in zip(values, ends, strict=True)), strict=True
+    )
+    spread = np.abs(np.array([low, high]) - np.array(values))
+    ax.errorbar(range(len(rows)), values, yerr=spread, fmt="o", color=COLOURS[0], capsize=3)
+    ax.set_xticks(range(len(rows)), [f"{row['class']}\nn = {row['n']}" for row in rows])
+    ax.set_xlim(-0.5, len(rows) - 0.5)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("class of the token at the changed site")
+    ax.set_ylabel(f"mean influence at τ = {record['matrix_temperature']:g}")
+    return ax

@@ -78,8 +78,20 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             "influence:plot_influence",
             "Influence α(τ) in several norms (on a network a lower bound: a sampled maximum), and the line at 1.",
         ),
-        Figure("influence-matrix", "influence:plot_influence_matrix", "Influence of site j on site i."),
-        Figure("influence-distance", "influence:plot_influence_distance", "Influence by distance, mean and largest."),
+        Figure(
+            "influence-matrix",
+            "influence:plot_influence_matrix",
+            "Influence of site j on site i (on a network the largest seen).",
+        ),
+        Figure(
+            "influence-class",
+            "influence:plot_influence_class",
+            "Mean influence by the class of the token that was changed (estimate, 95 %).",
+            lambda record: bool(record["by_class"]),
+        ),
+        Figure(
+            "influence-distance", "influence:plot_influence_distance", "Influence by distance: mean, and largest seen."
+        ),
     ),
     "traps": (
         Figure(

@@ -19,6 +19,7 @@ TITLES = {
     "influence": "How far one site sways another",
     "dwell": "Where chains stay",
     "traps": "Traps",
+    "tokens": "Tokens that fill a text",
 }
 
 
@@ -169,15 +170,45 @@ def _influence(r: dict[str, Any]) -> Content:
 
 
 def _traps(r: dict[str, Any]) -> Content:
-    rows: Rows = []
-    for trap in r["traps"]:
-        for leave in trap["leave"]:
-            times = [_any(leave["predicted_dwell"]), _any(leave["measured_dwell"])]
-            kind = "perfect" if trap["perfect"] else "approximate"
-            rows.append([f"{leave['temperature']:g}", kind, _any(trap["min_margin"]), *times, trap["text"]])
-    says = ["Zero-temperature descent from many starts ends in texts that the chain leaves only rarely when cold."]
-    head = ["τ", "trap", "least margin (nats)", "predicted dwell (steps)", "measured dwell (steps)", "text"]
-    return Content(says, "Traps", head, rows, "Predicted: exact leave probability; measured: an estimate from runs.")
+    temperatures = [leave["temperature"] for leave in r["traps"][0]["leave"]] if r["traps"] else []
+    rows: Rows = [
+        [
+            "perfect" if trap["perfect"] else "approximate",
+            _any(trap["min_margin"]),
+            *(f"{_any(x['predicted_dwell'])} ({_any(x['measured_dwell'])})" for x in trap["leave"]),
+            trap["text"],
+        ]
+        for trap in r["traps"]
+    ]
+    says = [
+        f"Zero-temperature descent from {r['n_starts']} starts ends in texts that the chain leaves only rarely when it "
+        f"is cold; {r['n_perfect']} distinct perfect traps were found. Dwell times are in steps: predicted (measured)."
+    ]
+    head = ["trap", "least margin (nats)", *(f"dwell at τ = {t:g}" for t in temperatures), "text"]
+    how = "Predicted: 1/leave probability, exact. Measured: estimates from chains run from the trap; a dash: none left."
+    return Content(says, "Traps", head, rows, how)
+
+
+def _tokens(r: dict[str, Any]) -> Content:
+    rows: Rows = [[x["text"], _any(x["probability"]), _any(x["logit_margin"]), _any(x["leave"])] for x in r["ranking"]]
+    says = [
+        f"Fill all {r['sites']} sites with one token and hide one: how likely is the same token there? Of "
+        f"{r['scanned']} tokens these are the surest; chains can stay in such a text for long.",
+        *(_certificate(profile) for profile in r["profiles"]),
+    ]
+    head = ["token", "probability", "margin (nats)", "leave probability"]
+    how = (
+        f"Exact at τ = {r['temperature']:g}, one row a token. Certificates are empirical: they rest on sampled states."
+    )
+    return Content(says, "The surest tokens", head, rows, how)
+
+
+def _certificate(profile: dict[str, Any]) -> str:
+    low, high = profile["window"]
+    return (
+        f"“{profile['text']}”, while {low} to {high} sites hold it: escape takes {_any(profile['certificate'])} steps "
+        f"by the certificate, {_any(profile['measured_escape'])} measured."
+    )
 
 
 CONTENTS: dict[str, Callable[[dict[str, Any]], Content]] = {
@@ -188,6 +219,7 @@ CONTENTS: dict[str, Callable[[dict[str, Any]], Content]] = {
     "dwell": _dwell,
     "influence": _influence,
     "traps": _traps,
+    "tokens": _tokens,
 }
 
 
