@@ -31,8 +31,9 @@ class Progress(NamedTuple):
     forwards: int
 
 
-# A chunk is worth about two nominal seconds: an interrupt waits no longer than that, and storing it costs little.
-_CHUNK_SECONDS, _FEWEST_UPDATES, _MOST_UPDATES, _MOST_CHUNKS = 2.0, 32, 65536, 1000
+# A chunk is worth about four nominal seconds: an interrupt waits no longer than that, and storing it costs little. Its
+# steps are bounded, since the plain loop keeps a row per step that changed something.
+_CHUNK_SECONDS, _FEWEST_UPDATES, _MOST_STEPS_IN_CHUNK, _MOST_CHUNKS = 4.0, 32, 65536, 1000
 _MOST_STEPS = 2**53
 
 
@@ -247,8 +248,8 @@ def _check_seed(seed: int) -> int:
 def _chunk_steps(model: Any, chains: Chains, steps: int, window: int) -> int:
     """A multiple of the window, so that no window spans two chunks; a function of the run alone, to be repeatable."""
     updates = _CHUNK_SECONDS / row_seconds(model, int(chains.lengths.max()))
-    updates = min(max(updates, _FEWEST_UPDATES), _MOST_UPDATES)
-    wanted = max(updates / chains.count, steps / _MOST_CHUNKS)
+    in_seconds = min(max(updates, _FEWEST_UPDATES) / chains.count, _MOST_STEPS_IN_CHUNK)
+    wanted = max(in_seconds, steps / _MOST_CHUNKS)
     return window * max(1, round(wanted / window))
 
 

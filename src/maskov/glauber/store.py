@@ -50,11 +50,16 @@ class Store:
 
     def __init__(self, group: zarr.Group, path: Path | None, manifest: Manifest) -> None:
         self.group, self.path, self.manifest = group, path, manifest
+        self._open: dict[
+            str, zarr.Array[Any]
+        ] = {}  # reading an array's metadata costs as much as writing a chunk of it
 
     def array(self, name: str) -> zarr.Array[Any]:
         """One stored array, or ``StoreError`` when it is missing."""
+        if name in self._open:
+            return self._open[name]
         try:
-            return cast("zarr.Array[Any]", self.group[name])
+            found = cast("zarr.Array[Any]", self.group[name])
         except (KeyError, ValueError) as error:
             raise StoreError(
                 f"{self.path}/{name}",
@@ -62,6 +67,9 @@ class Store:
                 came=f"none that can be read ({error})",
                 remedy=_REMEDY,
             ) from error
+        if "/" not in name:
+            self._open[name] = found
+        return found
 
     def read(self, name: str, selection: Any = ()) -> NDArray[Any]:
         """Values of a stored array; damage is an error that names the array, never a wrong number."""
@@ -120,6 +128,7 @@ class Store:
             self._commit(Manifest(**{**manifest.__dict__, "steps": steps}))
             for name, shape in _run_shapes(self.manifest).items():
                 self.array(name).resize((shape, *self.array(name).shape[1:]))
+            self._open.clear()
 
 
 _REMEDY = "restore the run from a copy or run it again; nothing was overwritten"
