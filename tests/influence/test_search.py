@@ -55,6 +55,20 @@ def test_searched_maxima_stay_below_the_supremum_and_near_it(seed: int) -> None:
     assert (np.diagonal(found.largest, axis1=1, axis2=2) == 0).all()
 
 
+def test_a_thousand_searches_never_pass_the_supremum() -> None:
+    taus = np.array([0.6, 1.5])
+    for seed in range(1000):
+        v, n = (2, 3) if seed % 2 else (3, 3)
+        law = random_conditionals(v, n, seed=seed)
+        context = State(np.random.default_rng(seed).integers(v, size=n), np.arange(n))
+        found = search(LawModel(law), [context], taus, climbs=2, seed=seed)
+        for k, tau in enumerate(taus):
+            assert (found.largest[k] <= dobrushin_matrix(law, float(tau)) + 1e-12).all(), seed
+        off = ~np.eye(n, dtype=bool)
+        bound = np.tanh(found.hilbert[off] / (4 * taus[:, None]))
+        assert (found.largest[:, off] <= bound + 1e-12).all(), seed
+
+
 def test_en_tiny() -> None:
     model = load("en-tiny")
     texts = ["the cat sat on the mat.", "a river runs to the sea by night."]
