@@ -75,7 +75,7 @@ def make_plan(model: Any, states: Sequence[State], budget: str = "quick") -> Pla
         couple_temperatures=couple_temperatures,
         couple_steps=couple_steps,
         segments=int(np.clip(rows["dwell"] / n, 1, 10)),
-        contexts=int(min(rows["influence"] / n**2, 16)),
+        contexts=int(np.clip(rows["influence"] / n**2 - 1, 0, 16)),  # one more pass goes to a filled state
         trap_starts=_trap_starts(rows["traps"], n),
         token_profiles=3 if rows["tokens"] >= 2 * model.vocabulary_size else 0,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def bounds_row(name: str, law: Any, temperature: float, inside: NDArray[np.bool_
     if is_reversible(P, pi):
         gap = spectral_gap(P, pi)
         low, high = (1 / gap - 1) * math.log(2), math.log(4 / pi.min()) / gap
-    certified = mixing_time_bound(Influence(dobrushin_matrix(law, temperature)))
+    certified = mixing_time_bound(Influence(dobrushin_matrix(law, temperature), "exact"))
     return BoundsRow(
         name,
         temperature,
@@ -80,6 +81,26 @@ def bounds_row(name: str, law: Any, temperature: float, inside: NDArray[np.bool_
         high,
         math.inf if certified is None else certified.value,
     )
+
+
+def bounds_table(
+    laws: Mapping[str, Any],
+    temperatures: Sequence[float] = (0.5, 1.0, 2.0),
+    sets: Mapping[str, NDArray[np.bool_]] | None = None,
+) -> list[BoundsRow]:
+    """``bounds_row`` of every law at every temperature.
+
+    laws: by name, each of at most 4096 states; sets: for some of the names, the bottleneck's set (bool over the states
+    in the order of ``enumerate_states``). Raises ``InputError``.
+
+    >>> from maskov.laws import IsingRing
+    >>> [row.exact for row in bounds_table({"ring": IsingRing(4, 0.4)}, [1.0, 2.0])]
+    [10, 7]
+    """
+    unknown = sorted(set(sets or {}) - set(laws))
+    if unknown:
+        raise InputError("sets", expected="names of laws", came=", ".join(unknown))
+    return [bounds_row(name, law, tau, (sets or {}).get(name)) for tau in temperatures for name, law in laws.items()]
 
 
 def _dense(P: Any) -> NDArray[np.float64]:

@@ -12,14 +12,19 @@ from maskov.errors import InputError
 from maskov.quantities import Bound, Exact
 
 Matrix = NDArray[np.float64]
+# Sums of rounded entries: an α that is 1 must not certify because it came out as 1 − 1e-16.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Influence:
-    """An influence matrix with its origin. values: float64 [n, n]; kind: exact, upper, or lower (a sampled maximum)."""
+    """An influence matrix with its origin. values: float64 [n, n]; kind: exact, upper, or lower (a sampled maximum).
+
+    The origin has no default: a matrix that does not say where it comes from must not certify anything.
+    """
 
     values: Matrix
-    kind: str = "exact"
+    kind: str
 
     def __post_init__(self) -> None:
         C = self.values
@@ -50,10 +55,10 @@ class Contraction:
 def contraction(C: Influence) -> Contraction:
     """The four numbers of an influence matrix, each with the matrix' origin.
 
-    >>> contraction(Influence(np.array([[0.0, 0.5], [0.25, 0.0]]))).radius.value.__round__(6)
+    >>> contraction(Influence(np.array([[0.0, 0.5], [0.25, 0.0]]), "exact")).radius.value.__round__(6)
     0.353553
     """
-    values = C.values
+    values = _checked(C).values
     return Contraction(
         row=C.quantity(float(values.sum(axis=1).max())),
         column=C.quantity(float(values.sum(axis=0).max())),
@@ -69,10 +74,10 @@ def mixing_time_bound(C: Influence, epsilon: float = 0.25) -> Bound | None:
     spectral radius works in the ∞-norm weighted by the Perron vector r and gains max r/min r inside the logarithm.
     Raises ``InputError`` on a sampled matrix: a lower bound of C certifies nothing.
 
-    >>> mixing_time_bound(Influence(np.zeros((4, 4)))).value
+    >>> mixing_time_bound(Influence(np.zeros((4, 4)), "exact")).value
     12.0
     """
-    if C.kind == "lower":
+    if _checked(C).kind == "lower":
         raise InputError(
             "influence matrix",
             expected="exact values or certified upper bounds",
@@ -84,7 +89,14 @@ def mixing_time_bound(C: Influence, epsilon: float = 0.25) -> Bound | None:
     n = len(C.values)
     times = [_time(n, alpha, 1.0, epsilon) for alpha in _norms(C.values)] + [_perron_time(C.values, epsilon)]
     best = min(times)
-    return Bound(float(math.ceil(best - 1e-9)), side="upper") if math.isfinite(best) else None
+    return Bound(float(math.ceil(best)), side="upper") if math.isfinite(best) else None
+
+
+def _checked(C: Influence) -> Influence:
+    if not isinstance(C, Influence):
+        remedy = 'wrap it: Influence(matrix, "exact"), "upper" or "lower"'
+        raise InputError("influence matrix", expected="a matrix with its origin", came=type(C).__name__, remedy=remedy)
+    return C
 
 
 def _norms(values: Matrix) -> tuple[float, float, float]:
@@ -92,9 +104,8 @@ def _norms(values: Matrix) -> tuple[float, float, float]:
 
 
 def _time(n: int, alpha: float, ratio: float, epsilon: float) -> float:
-    if alpha >= 1:
-        return math.inf
-    return n * (math.log(n) + math.log(1 / epsilon) + math.log(ratio)) / (1 - alpha)
+    spare = 1 - alpha - _ROUNDING
+    return n * (math.log(n) + math.log(1 / epsilon) + math.log(ratio)) / spare if spare > 0 else math.inf
 
 
 def _perron_time(values: Matrix, epsilon: float) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from maskov.errors import InputError
-from maskov.laws import CurieWeiss, check_enumerable, enumerate_states
+from maskov.laws import CurieWeiss, IsingRing, check_enumerable, enumerate_states
 
 Matrix = NDArray[np.float64]
 # Contexts × tokens of one site: 2²² float64 are 32 MB.
@@ -19,7 +19,8 @@ LARGEST = 1 << 22
 def dobrushin_matrix(law: Any, temperature: float = 1.0) -> Matrix:
     """c_ij(τ) = sup TV(p_{i,τ}(·|x_{-i}), p_{i,τ}(·|x′_{-i})), x, x′ different at j only; c_ii = 0 [Dobrushin 1970].
 
-    law: conditionals of ``n_sites`` sites, few enough to enumerate (Curie–Weiss: any number); temperature: τ > 0.
+    law: conditionals of ``n_sites`` sites, few enough to enumerate (Curie–Weiss and the Ising ring: any number);
+    temperature: τ > 0.
     Result: float64 [n, n], row i: the site that is moved, column j: the site that moves it. Exact up to rounding.
     Raises ``InputError`` on a law too large to enumerate.
 
@@ -30,6 +31,8 @@ def dobrushin_matrix(law: Any, temperature: float = 1.0) -> Matrix:
     inner = getattr(law, "law", law)
     if isinstance(inner, CurieWeiss):
         return _curie_weiss(inner, temperature)
+    if isinstance(inner, IsingRing):
+        return _ising_ring(inner, temperature)
     n, v = int(law.n_sites), int(law.vocabulary_size)
     if n < 2 or v**n > LARGEST:
         raise InputError("influence", expected=f"2 sites or more and at most {LARGEST} states", came=f"{v}^{n} states")
@@ -67,3 +70,11 @@ def _curie_weiss(law: CurieWeiss, temperature: float) -> Matrix:
     plus = expit(2 * law.beta / (n * temperature) * field)
     step = float(np.abs(np.diff(plus)).max()) if n > 1 else 0.0
     return step * (1 - np.eye(n))
+
+
+def _ising_ring(law: IsingRing, temperature: float) -> Matrix:
+    """The field β(σ + σ′) of the two neighbours is 0 or ±2β: one of them moves p(+) by tanh(2β/τ)/2, others by 0."""
+    n = law.n_sites
+    C, i = np.zeros((n, n)), np.arange(n)
+    C[i, (i + 1) % n] = C[i, i - 1] = abs(np.tanh(2 * law.beta / temperature)) / 2
+    return C

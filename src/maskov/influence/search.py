@@ -8,23 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.glauber.draw import tempered_scores
+from maskov.influence.climb import climb
+from maskov.influence.contexts import allowed_tokens, site_rows, worst_contexts
+from maskov.influence.variation import oscillation, tempered_laws, variations_from
 from maskov.protocols import Floats, State, Tokens
 from maskov.randomness import generator
 
-# Substitutions tried at the moving site of a pair that is climbed, half likely ones and half from the whole vocabulary.
-CANDIDATES = 16
 _ROWS = 64
-# Rows per block of float64 work: four of a 30,522-token vocabulary stay within a second-level cache.
-_BLOCK = 4
+# Chain number of the first climb's choices; texts are numbered from 0.
+_CLIMBS = 1 << 32
+Progress = Callable[[int, int], None]
 
 
 class Found(NamedTuple):
     """What a search saw.
 
-    largest: [T, n, n], the largest TV of each pair at each temperature; total: [T, n, n], sums for the means; pairs:
-    number summed; values: [T, m] TVs of sampled pairs; hilbert: [n, n], largest oscillation D (nats at τ = 1);
-    by_token: (token that stood at j, mean TV at each temperature); rows: model rows.
+    largest: [T, n, n], the largest TV of each pair at each temperature; total: [T, n, n], sums over the texts; pairs:
+    how many texts were summed; values: [T, m] TVs of sampled pairs in texts, one text after the other; hilbert: [n, n],
+    largest oscillation D (nats at τ = 1); by_token: (token that stood at j, mean TV at each temperature), texts only;
+    rows: model rows.
     """
 
     largest: NDArray[np.float64]
@@ -36,33 +38,13 @@ class Found(NamedTuple):
     rows: int
 
 
-def total_variations(p: Floats, q: Floats, temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
-    """TV(softmax(p/τ), softmax(q/τ)) of every row at every temperature, from one set of logits. [m, V] ×2 → [T, m]."""
-    out = np.empty((len(temperatures), len(p)))
-    for k in range(0, len(p), _BLOCK):
-        part = slice(k, k + _BLOCK)
-        first, second = (tempered_scores(rows[part], np.ones(len(rows[part]))) for rows in (p, q))
-        for t, tau in enumerate(temperatures):
-            a, b = _softmax(first, tau), _softmax(second, tau)
-            out[t, part] = np.abs(np.subtract(a, b, out=a), out=a).sum(axis=1) / 2
-    return out
+class _Seen(NamedTuple):
+    """One context and what was put into it. new: [n]; tv: [T, n, n]; osc: [n, n]."""
 
-
-def _softmax(scores: NDArray[np.float64], tau: float) -> NDArray[np.float64]:
-    weights = scores / tau
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
-
-
-def oscillation(p: Floats, q: Floats) -> NDArray[np.float64]:
-    """D = max_v − min_v of s(v) − s′(v) over allowed tokens: TV ≤ tanh(D/(4τ)) at every τ (Hilbert metric). [m]."""
-    out = np.empty(len(p))
-    for k in range(len(p)):
-        allowed = np.isfinite(p[k]) & np.isfinite(q[k])
-        gap = p[k][allowed].astype(np.float64) - q[k][allowed]
-        out[k] = gap.max() - gap.min()
-    return out
+    context: State
+    new: Tokens
+    tv: NDArray[np.float64]
+    osc: NDArray[np.float64]
 
 
 def search(
@@ -71,46 +53,43 @@ def search(
     temperatures: NDArray[np.float64],
     climbs: int,
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    worst: int = 0,
 ) -> Found:
-    """Every pair of sites of every context with one drawn substitution, then ``climbs`` strongest pairs climbed.
+    """Every pair of sites of every text with one drawn substitution, the same in ``worst`` filled states, then
+    ``climbs`` strong pairs climbed.
 
-    contexts: states of one shape. A substitution at j is drawn from its conditional at τ = 1 without the token that
-    stands there.
+    contexts: states of one shape. In a text the substitution at j is drawn from its conditional at τ = 1 without the
+    token that stands there.
     """
-    n, T = len(contexts[0].free), len(temperatures)
-    found = Found(np.zeros((T, n, n)), np.zeros((T, n, n)), len(contexts), np.zeros((T, 0)), np.zeros((n, n)), [], 0)
-    sampled, rows, strongest = [], 0, []
+    tell = _counter(progress, len(contexts) + worst + 1)
+    seen = []
     for c, context in enumerate(contexts):
-        base = _site_logits(model, context)
-        new = _substitutions(base, context, seed, c)
-        for j in range(n):
-            tv, osc = _moved(model, context, base, j, int(new[j]), temperatures)
-            others = np.arange(n) != j
-            np.maximum(found.largest[:, :, j], tv, out=found.largest[:, :, j])
-            np.maximum(found.hilbert[:, j], osc, out=found.hilbert[:, j])
-            found.total[:, :, j] += tv
-            sampled.append(tv[:, others])
-            found.by_token.append((int(context.tokens[context.free[j]]), tv[:, others].mean(axis=1)))
-            strongest.append((float(tv[T // 2].max()), c, int(tv[T // 2].argmax()), j, int(new[j])))
-        rows += n + n * (n - 1)
+        base = site_rows(model, np.tile(context.tokens, (len(context.free), 1)), context.free)
+        seen.append(_all_pairs(model, context, base, _substitutions(base, context, seed, c), temperatures))
+        tell()
+    texts, rows = len(seen), 0
+    for context, new, spent in worst_contexts(model, contexts, temperatures, worst, seed):
+        base = site_rows(model, np.tile(context.tokens, (len(context.free), 1)), context.free)
+        seen.append(_all_pairs(model, context, base, new, temperatures))
+        rows += spent
+        tell()
+    found = _gathered(seen, texts)
+    rows += found.rows + _climb_all(model, seen, climbs, temperatures, found, seed)
+    tell()
+    return found._replace(rows=rows)
+
+
+def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+    done = 0
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
         if progress is not None:
-            progress(c + 1, len(contexts) + 1)
-    for _, c, i, j, token in sorted(strongest, reverse=True)[:climbs]:
-        rows += _climb(model, contexts[c], i, j, token, temperatures, found, generator(seed, c * n + j, 3))
-    if progress is not None:
-        progress(len(contexts) + 1, len(contexts) + 1)
-    return found._replace(values=np.concatenate(sampled, axis=1), rows=rows)
+            progress(done, total)
 
-
-def _site_logits(model: Any, context: State) -> Floats:
-    """The row of every free site: [n, V]."""
-    return _rows(model, np.tile(context.tokens, (len(context.free), 1)), context.free)
-
-
-def _rows(model: Any, states: Tokens, sites: Tokens) -> Floats:
-    parts = [model.logits(states[k : k + _ROWS], sites[k : k + _ROWS]) for k in range(0, len(states), _ROWS)]
-    return np.concatenate(parts)
+    return tell
 
 
 def _substitutions(base: Floats, context: State, seed: int, number: int) -> Tokens:
@@ -121,59 +100,65 @@ def _substitutions(base: Floats, context: State, seed: int, number: int) -> Toke
     return np.array([int((row - np.log(rng.standard_exponential(len(row)))).argmax()) for row in scores])
 
 
-def _moved(
-    model: Any, context: State, base: Floats, j: int, token: int, temperatures: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """TV [T, n] and D [n] of every site when site j becomes ``token``; 0 at j itself."""
-    n = len(context.free)
-    others = np.flatnonzero(np.arange(n) != j)
-    states = np.tile(context.tokens, (n - 1, 1))
-    states[:, context.free[j]] = token
-    tv, osc = np.zeros((len(temperatures), n)), np.zeros(n)
-    for k in range(0, n - 1, _ROWS):
-        part = others[k : k + _ROWS]
-        rows = model.logits(states[k : k + _ROWS], context.free[part])
-        tv[:, part], osc[part] = total_variations(base[part], rows, temperatures), oscillation(base[part], rows)
-    return tv, osc
+def _all_pairs(model: Any, context: State, base: Floats, new: Tokens, temperatures: NDArray[np.float64]) -> _Seen:
+    """TV and D of every site i when one site j becomes ``new[j]``; 0 at j itself. base: [n, V], rows of the context."""
+    n, free = len(context.free), context.free
+    tv, osc = np.zeros((len(temperatures), n, n)), np.zeros((n, n))
+    moved, moving = np.nonzero(~np.eye(n, dtype=bool))
+    last, laws = -1, np.empty(0)
+    for k in range(0, len(moved), _ROWS):
+        i, j = moved[k : k + _ROWS], moving[k : k + _ROWS]
+        states = np.tile(context.tokens, (len(i), 1))
+        states[np.arange(len(i)), free[j]] = new[j]
+        rows = model.logits(states, free[i])
+        for site in np.unique(i):
+            at = np.flatnonzero(i == site)
+            if site != last:  # pairs come site by site: the laws of a site serve all its rows
+                last, laws = int(site), tempered_laws(base[site], temperatures)
+            tv[:, site, j[at]] = variations_from(laws, rows[at], temperatures)
+            osc[site, j[at]] = oscillation(np.broadcast_to(base[site], rows[at].shape), rows[at])
+    return _Seen(context, new, tv, osc)
 
 
-def _climb(
-    model: Any,
-    context: State,
-    i: int,
-    j: int,
-    token: int,
-    temperatures: NDArray[np.float64],
-    found: Found,
-    rng: np.random.Generator,
+def _gathered(seen: list[_Seen], texts: int) -> Found:
+    n = len(seen[0].context.free)
+    off = ~np.eye(n, dtype=bool)
+    by_token = [
+        (int(s.context.tokens[s.context.free[j]]), s.tv[:, off[:, j], j].mean(axis=1))
+        for s in seen[:texts]
+        for j in range(n)
+    ]
+    return Found(
+        largest=np.max([s.tv for s in seen], axis=0),
+        total=np.sum([s.tv for s in seen[:texts]], axis=0),
+        pairs=texts,
+        values=np.concatenate([s.tv[:, off] for s in seen[:texts]], axis=1),
+        hilbert=np.max([s.osc for s in seen], axis=0),
+        by_token=by_token,
+        rows=len(seen) * n * n,
+    )
+
+
+def _climb_all(
+    model: Any, seen: list[_Seen], climbs: int, temperatures: NDArray[np.float64], found: Found, seed: int
 ) -> int:
-    """Coordinate ascent on one pair: the best of several tokens at j, then the best of several contexts elsewhere."""
-    x, rows = context.tokens.copy(), 0
-    allowed = np.flatnonzero(np.isfinite(model.logits(x[None], context.free[[j]])[0]))
-    for site in (j, *rng.permutation([k for k in range(len(context.free)) if k not in (i, j)])[:2], j):
-        tried = np.unique(rng.choice(allowed, size=min(CANDIDATES, len(allowed)), replace=False))
-        pairs = [_pair(x, context, j, token)] + [_changed(x, context, j, token, site, int(v)) for v in tried]
-        a, b = (np.stack([p[side] for p in pairs]) for side in (0, 1))
-        p, q = (_rows(model, side, np.full(len(side), context.free[i])) for side in (a, b))
-        tv = total_variations(p, q, temperatures)
-        rows += 2 * len(pairs)
-        np.maximum(found.largest[:, i, j], tv.max(axis=1), out=found.largest[:, i, j])
-        found.hilbert[i, j] = max(found.hilbert[i, j], float(oscillation(p, q).max()))
-        best = int(tv[len(temperatures) // 2].argmax())
-        x, token = a[best].copy(), int(b[best][context.free[j]])
+    """Climb the strongest pair that was not climbed yet, temperature after temperature; ``found`` is raised in place.
+
+    Returns the rows spent.
+    """
+    rows, allowed = 0, allowed_tokens(model, seen[0].context)
+    n, T = len(seen[0].context.free), len(temperatures)
+    largest = np.array([s.tv for s in seen])
+    left = np.where(np.eye(n, dtype=bool), -1.0, largest.max(axis=0))
+    for k in range(min(climbs, n * (n - 1))):
+        t = k % T
+        i, j = (int(v) for v in np.unravel_index(left[t].argmax(), (n, n)))
+        left[:, i, j] = -1.0
+        c = int(largest[:, t, i, j].argmax())
+        s = seen[c]
+        rng = generator(seed, _CLIMBS + k)
+        tv, most, spent = climb(model, s.context, (i, j), int(s.new[j]), allowed, temperatures, t, rng)
+        np.maximum(found.largest[:, i, j], tv, out=found.largest[:, i, j])
+        found.hilbert[i, j] = max(found.hilbert[i, j], most)
+        rows += spent
     return rows
-
-
-def _pair(x: Tokens, context: State, j: int, token: int) -> tuple[Tokens, Tokens]:
-    other = x.copy()
-    other[context.free[j]] = token
-    return x, other
-
-
-def _changed(x: Tokens, context: State, j: int, token: int, site: int, value: int) -> tuple[Tokens, Tokens]:
-    """The pair with another token at j, or in another context."""
-    if site == j:
-        return _pair(x, context, j, value)
-    y = x.copy()
-    y[context.free[site]] = value
-    return _pair(y, context, j, token)

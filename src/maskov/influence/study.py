@@ -14,15 +14,16 @@ from maskov.errors import InputError
 from maskov.glauber.chains import check_temperatures
 from maskov.glauber.run import encode_starts
 from maskov.influence.contraction import Contraction, Influence, contraction, mixing_time_bound
+from maskov.influence.critical import exact_critical_temperature, searched_critical_temperature
 from maskov.influence.dobrushin import dobrushin_matrix
 from maskov.influence.search import Found, search
+from maskov.influence.summary import by_class, by_distance
 from maskov.models.sites import cut_state
 from maskov.protocols import State
 from maskov.quantities import Bound, Estimate, Exact, mean_estimate
 from maskov.results import Result
 
-GRID = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-BANDS = ((1, 1), (2, 3), (4, 7), (8, 15), (16, 10**9))
+GRID = (0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0)
 Quantity = Exact | Bound | Estimate
 
 
@@ -47,15 +48,17 @@ class InfluencePoint:
 class InfluenceResult(Result):
     """α(τ) and what it is made of.
 
-    critical_temperature: where the smallest α crosses 1 (exact: of the law; lower: the true one is not below);
-    mixing_time_bound: at the temperature nearest to 1, with ``mixing_time_reason`` where there is none; matrix: c_ij
-    there, row i moved by column j; by_distance, by_class: means and maxima there; exact: whether by enumeration.
+    critical_temperature: where the smallest α, the radius, crosses 1 (exact: of the law; lower: the true one is not
+    below), with ``critical_reason`` where there is none; mixing_time_bound: at the temperature nearest to 1, with
+    ``mixing_time_reason``; matrix: c_ij there, row i moved by column j; by_distance, by_class: means (over texts) and
+    maxima there; sites: n; n_contexts: texts; n_worst: filled states; n_rows: model rows; exact: by enumeration.
     """
 
     command = "influence"
 
     curve: tuple[InfluencePoint, ...]
     critical_temperature: Quantity | None
+    critical_reason: str
     mixing_time_bound: Bound | None
     mixing_time_reason: str
     matrix_temperature: float
@@ -64,10 +67,13 @@ class InfluenceResult(Result):
     by_class: tuple[dict[str, Any], ...]
     sites: int
     n_contexts: int
+    n_worst: int
+    n_rows: int
     exact: bool
 
     def _lines(self) -> list[tuple[str, str]]:
-        head = [("critical temperature", str(self.critical_temperature)), ("exact", str(self.exact))]
+        critical = self.critical_reason if self.critical_temperature is None else str(self.critical_temperature)
+        head = [("critical temperature", critical), ("exact", str(self.exact))]
         told = self.mixing_time_reason if self.mixing_time_bound is None else str(self.mixing_time_bound)
         points = [
             (
@@ -85,6 +91,7 @@ def influence(
     temperatures: float | Sequence[float] = GRID,
     *,
     contexts: int = 4,
+    worst: int = 1,
     climbs: int = 8,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -92,11 +99,13 @@ def influence(
     """c_ij(τ) = sup TV(p_{i,τ}(·|x), p_{i,τ}(·|x′)), x and x′ different at j only, and α(τ) = ‖C(τ)‖ in four norms.
 
     Laws: exact, with a certified bound on the mixing time where α < 1. Networks: the largest over sampled contexts and
-    substitutions, sharpened by coordinate ascent, is a *lower* bound and certifies nothing; all temperatures come from
-    one set of logits (arXiv 2605.16378, §4).
+    substitutions, over states filled with one token, and over coordinate ascent from the strongest pairs, is a *lower*
+    bound and certifies nothing; all temperatures come from one set of logits (arXiv 2605.16378, §4). Means, the 99th
+    percentile and the token classes are of the texts alone.
 
-    model: conditionals with a codec, or a law; texts: for a network, cut to one length; contexts: how many; climbs: how
-    many of the strongest pairs are climbed. Raises ``InputError``.
+    model: conditionals with a codec, or a law; texts: for a network, cut to one length; contexts: how many of them;
+    worst: how many filled states; climbs: how many pairs are climbed. Model rows: about n² (contexts + worst) + 128
+    climbs. Raises ``InputError``.
 
     >>> from maskov.models import load
     >>> r = influence(load("law:curie-weiss?sites=8&beta=0.5"), temperatures=[1.0])
@@ -104,37 +113,44 @@ def influence(
     0.436931
     """
     values = sorted(check_temperatures(temperatures))
-    if contexts < 1 or climbs < 0:
-        raise InputError("contexts", expected="at least 1, and climbs at least 0", came=f"{contexts}, {climbs}")
+    if contexts < 1 or min(climbs, worst) < 0:
+        came = f"contexts {contexts}, worst {worst}, climbs {climbs}"
+        raise InputError("contexts", expected="at least 1 text, no negative counts", came=came)
     if getattr(model, "n_sites", None) is not None and texts is None:
         return _of_law(model, values, progress)
-    return _of_network(model, texts, values, contexts, climbs, seed, progress)
+    return _of_network(model, texts, values, contexts, (worst, climbs), seed, progress)
 
 
 def _of_law(model: Any, values: list[float], progress: Callable[[int, int], None] | None) -> InfluenceResult:
     matrices = []
     for k, tau in enumerate(values):
-        matrices.append(Influence(dobrushin_matrix(model, tau)))
+        matrices.append(Influence(dobrushin_matrix(model, tau), "exact"))
         if progress is not None:
             progress(k + 1, len(values))
     points = [_exact_point(t, C) for t, C in zip(values, matrices, strict=True)]
     near = _nearest(values)
     bound = mixing_time_bound(matrices[near])
-    reason = "" if bound is not None else "every norm of the exact influence matrix is at least 1"
+    reason = "" if bound is not None else "every norm of the exact influence matrix is at least 1, up to rounding"
     C = matrices[near].values
     return InfluenceResult(
         tuple(points),
-        _critical(model, values, points),
+        *exact_critical_temperature(lambda tau: _radius(model, tau), values, [p.radius.value for p in points]),
         bound,
         reason,
         values[near],
         C,
-        tuple(_by_distance(C[None], C)),
+        tuple(by_distance(C[None], C)),
         (),
         len(C),
         0,
+        0,
+        0,
         True,
     )
+
+
+def _radius(model: Any, tau: float) -> float:
+    return contraction(Influence(dobrushin_matrix(model, tau), "exact")).radius.value
 
 
 def _exact_point(tau: float, C: Influence) -> InfluencePoint:
@@ -149,46 +165,35 @@ def _four(c: Contraction) -> tuple[Exact | Bound, Exact | Bound, Exact | Bound, 
     return c.row, c.column, c.spectral, c.radius
 
 
-def _critical(model: Any, values: list[float], points: list[InfluencePoint]) -> Exact | None:
-    """The temperature at which the spectral radius is 1, by bisection between neighbours; None off the grid."""
-    alphas = [p.radius.value for p in points]
-    for k in range(len(values) - 1):
-        if (alphas[k] - 1) * (alphas[k + 1] - 1) <= 0 and alphas[k] != alphas[k + 1]:
-            low, high, above = values[k], values[k + 1], alphas[k] > 1
-            for _ in range(40):
-                middle = (low + high) / 2
-                alpha = contraction(Influence(dobrushin_matrix(model, middle))).radius.value
-                low, high = (middle, high) if (alpha > 1) == above else (low, middle)
-            return Exact((low + high) / 2)
-    return None
-
-
 def _of_network(
     model: Any,
     texts: Sequence[Any] | None,
     values: list[float],
     contexts: int,
-    climbs: int,
+    effort: tuple[int, int],
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> InfluenceResult:
     if texts is None:
         raise InputError("texts", expected="texts to start from", came="none", remedy="pass --texts FILE")
     states = _one_shape(encode_starts(model, texts)[0][:contexts])
-    found = search(model, states, np.array(values), climbs, seed, progress)
+    worst, climbs = effort
+    found = search(model, states, np.array(values), climbs, seed, progress, worst)
     points = [_searched_point(k, t, found) for k, t in enumerate(values)]
     near = _nearest(values)
     return InfluenceResult(
         tuple(points),
-        _crossing(values, [p.radius.value for p in points]),
+        *searched_critical_temperature(values, [p.radius.value for p in points]),
         None,
         "influence was searched, not certified: a sampled maximum is a lower bound",
         values[near],
         found.largest[near],
-        tuple(_by_distance(found.total[near][None] / found.pairs, found.largest[near])),
-        tuple(_by_class(model, found, near)),
+        tuple(by_distance(found.total[near][None] / found.pairs, found.largest[near])),
+        tuple(by_class(model, found, near)),
         len(states[0].free),
         len(states),
+        worst,
+        found.rows,
         False,
     )
 
@@ -206,57 +211,13 @@ def _one_shape(states: Sequence[State]) -> list[State]:
 def _searched_point(k: int, tau: float, found: Found) -> InfluencePoint:
     norms = contraction(Influence(found.largest[k], "lower"))
     off = ~np.eye(found.largest.shape[1], dtype=bool)
-    typical = mean_estimate(found.values[k])
+    typical = mean_estimate(
+        found.values[k].reshape(found.pairs, -1).mean(axis=1)
+    )  # pairs of a text are not independent
     largest = Bound(float(found.largest[k].max()), side="lower", n=found.values.shape[1])
     hilbert = float(np.tanh(found.hilbert[off].max() / (4 * tau)))
     return InfluencePoint(tau, *_four(norms), typical, float(np.quantile(found.values[k], 0.99)), largest, hilbert)
 
 
-def _crossing(values: list[float], alphas: list[float]) -> Bound | None:
-    """Where the searched radius falls below 1, interpolated: the true α is larger, so the crossing is not below."""
-    for k in range(len(values) - 1, 0, -1):
-        if alphas[k] < 1 <= alphas[k - 1]:
-            share = (alphas[k - 1] - 1) / (alphas[k - 1] - alphas[k])
-            return Bound(values[k - 1] + share * (values[k] - values[k - 1]), side="lower")
-    return Bound(values[-1], side="lower") if alphas[-1] >= 1 else None
-
-
 def _nearest(values: list[float]) -> int:
     return int(np.argmin([abs(math.log(v)) for v in values]))
-
-
-def _by_distance(means: NDArray[np.float64], largest: NDArray[np.float64]) -> list[dict[str, Any]]:
-    n = len(largest)
-    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    rows = []
-    for low, high in BANDS:
-        inside = (distance >= low) & (distance <= high)
-        if inside.any():
-            name = f"{low}" if low == high else f"{low}–{high}" if high < 10**9 else f"{low}+"
-            top = float(largest[inside].max())
-            rows.append(
-                {"distance": name, "mean": float(means[:, inside].mean()), "maximum": top, "n": int(inside.sum())}
-            )
-    return rows
-
-
-def _by_class(model: Any, found: Found, near: int) -> list[dict[str, Any]]:
-    """Mean influence that a token of each class has on the other sites, by what stood at the moving site."""
-    groups: dict[str, list[float]] = {}
-    for token, means in found.by_token:
-        groups.setdefault(token_class(model.token_text(token)), []).append(float(means[near]))
-    return [{"class": name, "mean": mean_estimate(v), "n": len(v)} for name, v in sorted(groups.items())]
-
-
-def token_class(text: str) -> str:
-    """word, subword, number, letter or punctuation.
-
-    >>> [token_class(t) for t in ("##ing", "river", "12", "K", ",")]
-    ['subword', 'word', 'number', 'letter', 'punctuation']
-    """
-    if text.startswith("##"):
-        return "subword"
-    core = text.strip("▁Ġ ")
-    if core.isalpha():
-        return "letter" if len(core) == 1 else "word"
-    return "number" if core[:1].isdigit() else "punctuation"

@@ -19,6 +19,9 @@ _NORMS = {
 def plot_influence(record: dict[str, Any], ax: Any = None) -> Any:
     """α(τ) in four norms on log axes, the line at 1 below which the chain contracts, and the crossing.
 
+    Beside them (n − 1) times the mean c_ij: a row sum of typical contexts, which is no bound and tells what they would
+    give.
+
     record: the ``results`` of an ``influence`` record; ax: matplotlib axes, new ones by default. Returns the axes.
     """
     ax = axes(ax)
@@ -26,6 +29,9 @@ def plot_influence(record: dict[str, Any], ax: Any = None) -> Any:
     x = [p["temperature"] for p in curve]
     for k, (key, name) in enumerate(_NORMS.items()):
         ax.plot(x, [p[key]["value"] for p in curve], marker="o", markersize=4, label=name, **line_style(k))
+    typical = [(record["sites"] - 1) * p["typical"]["value"] for p in curve]
+    if min(typical) > 0:
+        ax.plot(x, typical, marker="x", markersize=4, label="(n − 1) × mean c_ij", **line_style(4))
     ax.axhline(1, color="0.5", linewidth=0.9)
     critical = record["critical_temperature"]
     if critical is not None and critical["value"] is not None:
