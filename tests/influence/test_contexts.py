@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from maskov.errors import InputError
 from maskov.influence import dobrushin_matrix, influence
 from maskov.influence.contexts import _watched, filled, worst_contexts
 from maskov.influence.search import search
@@ -118,3 +119,21 @@ def test_filled_states_of_the_bundled_model_sway_more_than_texts() -> None:
 
 def test_no_filled_states_on_request() -> None:
     assert worst_contexts(LawModel(OneWay()), _states(3, 3, 1, 0), TAUS, 0, 0) == []
+
+
+def test_two_sites_and_more_filled_states_than_tokens() -> None:
+    law, states = random_conditionals(3, 2, seed=5), _states(3, 2, 1, 0)
+    found = search(LawModel(law), states, TAUS, climbs=99, seed=0, worst=9)
+    assert found.worst == 3
+    assert _violations(found.largest, np.array([dobrushin_matrix(law, float(t)) for t in TAUS])) < 1e-12
+
+
+def test_one_token_alone_has_no_influence() -> None:
+    class Single:
+        n_sites, vocabulary_size = 2, 2
+
+        def logits(self, states: Any, sites: Any) -> Any:
+            return np.tile([0.0, -np.inf], (len(states), 1))
+
+    with pytest.raises(InputError, match="two tokens"):
+        search(Single(), _states(1, 2, 1, 0), TAUS, climbs=0, seed=0)

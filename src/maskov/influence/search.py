@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maskov.errors import InputError
 from maskov.influence.climb import climb
 from maskov.influence.contexts import allowed_tokens, site_rows, worst_contexts
 from maskov.influence.variation import oscillation, tempered_laws, variations_from
@@ -26,7 +27,7 @@ class Found(NamedTuple):
     largest: [T, n, n], the largest TV of each pair at each temperature; total: [T, n, n], sums over the texts; pairs:
     how many texts were summed; values: [T, m] TVs of sampled pairs in texts, one text after the other; hilbert: [n, n],
     largest oscillation D (nats at τ = 1); by_token: (token that stood at j, mean TV at each temperature), texts only;
-    rows: model rows.
+    worst: filled states; rows: model rows.
     """
 
     largest: NDArray[np.float64]
@@ -35,6 +36,7 @@ class Found(NamedTuple):
     values: NDArray[np.float64]
     hilbert: NDArray[np.float64]
     by_token: list[tuple[int, NDArray[np.float64]]]
+    worst: int
     rows: int
 
 
@@ -62,6 +64,9 @@ def search(
     contexts: states of one shape. In a text the substitution at j is drawn from its conditional at τ = 1 without the
     token that stands there.
     """
+    allowed = allowed_tokens(model, contexts[0])
+    if len(allowed) < 2:
+        raise InputError("influence", expected="at least two tokens that may be written", came=str(len(allowed)))
     tell = _counter(progress, len(contexts) + worst + 1)
     seen = []
     for c, context in enumerate(contexts):
@@ -75,7 +80,7 @@ def search(
         rows += spent
         tell()
     found = _gathered(seen, texts)
-    rows += found.rows + _climb_all(model, seen, climbs, temperatures, found, seed)
+    rows += found.rows + _climb_all(model, seen, climbs, allowed, temperatures, found, seed)
     tell()
     return found._replace(rows=rows)
 
@@ -135,18 +140,25 @@ def _gathered(seen: list[_Seen], texts: int) -> Found:
         values=np.concatenate([s.tv[:, off] for s in seen[:texts]], axis=1),
         hilbert=np.max([s.osc for s in seen], axis=0),
         by_token=by_token,
+        worst=len(seen) - texts,
         rows=len(seen) * n * n,
     )
 
 
 def _climb_all(
-    model: Any, seen: list[_Seen], climbs: int, temperatures: NDArray[np.float64], found: Found, seed: int
+    model: Any,
+    seen: list[_Seen],
+    climbs: int,
+    allowed: Tokens,
+    temperatures: NDArray[np.float64],
+    found: Found,
+    seed: int,
 ) -> int:
     """Climb the strongest pair that was not climbed yet, temperature after temperature; ``found`` is raised in place.
 
     Returns the rows spent.
     """
-    rows, allowed = 0, allowed_tokens(model, seen[0].context)
+    rows = 0
     n, T = len(seen[0].context.free), len(temperatures)
     largest = np.array([s.tv for s in seen])
     left = np.where(np.eye(n, dtype=bool), -1.0, largest.max(axis=0))

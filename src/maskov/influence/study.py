@@ -104,7 +104,7 @@ def influence(
     percentile and the token classes are of the texts alone.
 
     model: conditionals with a codec, or a law; texts: for a network, cut to one length; contexts: how many of them;
-    worst: how many filled states; climbs: how many pairs are climbed. Model rows: about n² (contexts + worst) + 128
+    worst: how many filled states; climbs: how many pairs are climbed. Model rows: about n² (contexts + worst) + 136
     climbs. Raises ``InputError``.
 
     >>> from maskov.models import load
@@ -132,20 +132,24 @@ def _of_law(model: Any, values: list[float], progress: Callable[[int, int], None
     bound = mixing_time_bound(matrices[near])
     reason = "" if bound is not None else "every norm of the exact influence matrix is at least 1, up to rounding"
     C = matrices[near].values
+    critical, critical_reason = exact_critical_temperature(
+        lambda tau: _radius(model, tau), values, [p.radius.value for p in points]
+    )
     return InfluenceResult(
-        tuple(points),
-        *exact_critical_temperature(lambda tau: _radius(model, tau), values, [p.radius.value for p in points]),
-        bound,
-        reason,
-        values[near],
-        C,
-        tuple(by_distance(C[None], C)),
-        (),
-        len(C),
-        0,
-        0,
-        0,
-        True,
+        curve=tuple(points),
+        critical_temperature=critical,
+        critical_reason=critical_reason,
+        mixing_time_bound=bound,
+        mixing_time_reason=reason,
+        matrix_temperature=values[near],
+        matrix=C,
+        by_distance=tuple(by_distance(C[None], C)),
+        by_class=(),
+        sites=len(C),
+        n_contexts=0,
+        n_worst=0,
+        n_rows=0,
+        exact=True,
     )
 
 
@@ -181,20 +185,22 @@ def _of_network(
     found = search(model, states, np.array(values), climbs, seed, progress, worst)
     points = [_searched_point(k, t, found) for k, t in enumerate(values)]
     near = _nearest(values)
+    critical, critical_reason = searched_critical_temperature(values, [p.radius.value for p in points])
     return InfluenceResult(
-        tuple(points),
-        *searched_critical_temperature(values, [p.radius.value for p in points]),
-        None,
-        "influence was searched, not certified: a sampled maximum is a lower bound",
-        values[near],
-        found.largest[near],
-        tuple(by_distance(found.total[near][None] / found.pairs, found.largest[near])),
-        tuple(by_class(model, found, near)),
-        len(states[0].free),
-        len(states),
-        worst,
-        found.rows,
-        False,
+        curve=tuple(points),
+        critical_temperature=critical,
+        critical_reason=critical_reason,
+        mixing_time_bound=None,
+        mixing_time_reason="influence was searched, not certified: a sampled maximum is a lower bound",
+        matrix_temperature=values[near],
+        matrix=found.largest[near],
+        by_distance=tuple(by_distance(found.total[near][None] / found.pairs, found.largest[near])),
+        by_class=tuple(by_class(model, found, near)),
+        sites=len(states[0].free),
+        n_contexts=found.pairs,
+        n_worst=found.worst,
+        n_rows=found.rows,
+        exact=False,
     )
 
 
@@ -211,9 +217,8 @@ def _one_shape(states: Sequence[State]) -> list[State]:
 def _searched_point(k: int, tau: float, found: Found) -> InfluencePoint:
     norms = contraction(Influence(found.largest[k], "lower"))
     off = ~np.eye(found.largest.shape[1], dtype=bool)
-    typical = mean_estimate(
-        found.values[k].reshape(found.pairs, -1).mean(axis=1)
-    )  # pairs of a text are not independent
+    # Pairs of one text are not independent observations; texts are.
+    typical = mean_estimate(found.values[k].reshape(found.pairs, -1).mean(axis=1))
     largest = Bound(float(found.largest[k].max()), side="lower", n=found.values.shape[1])
     hilbert = float(np.tanh(found.hilbert[off].max() / (4 * tau)))
     return InfluencePoint(tau, *_four(norms), typical, float(np.quantile(found.values[k], 0.99)), largest, hilbert)
