@@ -82,5 +82,9 @@ def choose_site(u: NDArray[np.float64], free: NDArray[np.int64], n: NDArray[np.i
     u: [B] in [0, 1); free: int64 [B, n_max] columns, padded at the end; n: int64 [B] number of free sites. Result:
     int64 [B].
     """
-    k = np.minimum((u * n).astype(np.int64), n - 1)
-    return free[np.arange(len(u)), k]
+    return free[np.arange(len(u)), site_number(u, n)]
+
+
+def site_number(u: NDArray[np.float64], n: NDArray[np.int64] | int) -> NDArray[np.int64]:
+    """⌊u n⌋, the number from 0 of a uniformly chosen one of n sites; u, n: shapes that broadcast."""
+    return np.minimum((u * n).astype(np.int64), np.asarray(n) - 1)

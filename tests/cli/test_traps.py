@@ -65,7 +65,9 @@ def test_figures_of_nothing_are_empty_not_errors() -> None:
 
     nothing = {"traps": [], "escape": [], "replicas": 4}
     for plot in (plot_traps, plot_escape):
-        plot(nothing).figure.canvas.draw()
+        axes = plot(nothing)
+        axes.figure.canvas.draw()
+        assert axes.get_xlabel() and axes.get_ylabel()
 
 
 def test_limit_and_text_output() -> None:

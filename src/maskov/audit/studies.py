@@ -29,6 +29,10 @@ class Setting:
     command: str
     progress: Callable[[float, str], None]
 
+    def counted(self, done: int, total: int) -> None:
+        """The progress of a study that counts."""
+        self.progress(done / total, "")
+
 
 class Outcome(NamedTuple):
     """results: a record's ``results``; tables: name → columns, each a table of its own."""
@@ -64,7 +68,7 @@ def _rectangle(s: Setting) -> Outcome:
         rectangles=s.plan.rectangles,
         proposals=kinds,
         seed=s.seed,
-        progress=lambda done, total: s.progress(done / total, ""),
+        progress=s.counted,
     )
     return Outcome(found.to_dict(), {"rectangles": found.table()})
 
@@ -147,7 +151,7 @@ def _couple(s: Setting) -> Outcome:
         n_pairs=s.plan.pairs,
         max_steps=s.plan.couple_steps,
         seed=s.seed,
-        progress=lambda done, total: s.progress(done / total, ""),
+        progress=s.counted,
     )
     record = found.to_dict()
     return Outcome(record, {"couple": _columns([_scalars(cell) for cell in record["cells"]])})
@@ -175,7 +179,7 @@ def _influence(s: Setting) -> Outcome:
         texts,
         contexts=max(1, s.plan.contexts),
         seed=s.seed,
-        progress=lambda done, total: s.progress(done / total, ""),
+        progress=s.counted,
     )
     record = found.to_dict()
     return Outcome(record, {"influence": _columns([_scalars(point) for point in record["curve"]])})
@@ -189,7 +193,7 @@ def _traps(s: Setting) -> Outcome:
         s.starts,
         starts=s.plan.trap_starts,
         seed=s.seed,
-        progress=lambda done, total: s.progress(done / total, ""),
+        progress=s.counted,
     )
     record = found.to_dict()
     flat = [
@@ -206,7 +210,7 @@ def _tokens(s: Setting) -> Outcome:
         s.starts,
         profiles=s.plan.token_profiles,
         seed=s.seed,
-        progress=lambda done, total: s.progress(done / total, ""),
+        progress=s.counted,
     ).to_dict()
     return Outcome(record, {"tokens": _columns([_scalars(row) for row in record["ranking"]])})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from maskov.cli.options import clamp_option, device_options, json_option, quiet_option, seed_option, texts_option
+from maskov.cli.options import clamp_option, study_options, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -31,10 +31,7 @@ Examples:
 )
 @click.option("--resume", is_flag=True, help="Continue the audit at --out, if there is one.")
 @clamp_option
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

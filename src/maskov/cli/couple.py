@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import click
 
-from maskov.cli.options import (
-    clamp_option,
-    device_options,
-    json_option,
-    quiet_option,
-    seed_option,
-    temperature_option,
-    texts_option,
-)
+from maskov.cli.options import clamp_option, study_options, temperature_option, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -50,10 +42,7 @@ Examples:
     "--lag", type=click.IntRange(1), metavar="L", help="Also bound the distance to stationarity by L-lag chains."
 )
 @clamp_option
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

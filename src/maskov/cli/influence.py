@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import click
 
-from maskov.cli.options import (
-    device_options,
-    json_option,
-    quiet_option,
-    seed_option,
-    temperatures_option,
-    texts_option,
-)
+from maskov.cli.options import study_options, temperatures_option, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -26,10 +19,7 @@ Examples:
 @temperatures_option("0.3,0.5,1,1.5,2,3,5,8,12,20,30")
 @click.option("--contexts", type=click.IntRange(1), default=4, show_default=True, help="Texts to search in.")
 @click.option("--worst", type=click.IntRange(0), default=1, show_default=True, help="Filled states to search in.")
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

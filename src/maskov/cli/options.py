@@ -53,3 +53,8 @@ def device_options(command: F) -> F:
         help="Of the network; sums are float64 always.",
     )
     return device(dtype(command))
+
+
+def study_options(command: F) -> F:
+    """What every study of a model takes last: ``--seed --device --dtype --json --quiet``."""
+    return seed_option(device_options(json_option(quiet_option(command))))

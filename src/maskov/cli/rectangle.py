@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from maskov.cli.options import device_options, json_option, quiet_option, seed_option, texts_option
+from maskov.cli.options import study_options, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -26,10 +26,7 @@ Examples:
     help="How new tokens are proposed; repeatable, the first is the headline.  [default: conditional]",
 )
 @click.option("--per-site", type=click.IntRange(1), default=2, show_default=True, help="Substitutions at each site.")
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

@@ -8,16 +8,7 @@ from typing import Any
 
 import click
 
-from maskov.cli.options import (
-    clamp_option,
-    device_options,
-    json_option,
-    out_option,
-    quiet_option,
-    seed_option,
-    temperature_option,
-    texts_option,
-)
+from maskov.cli.options import clamp_option, out_option, study_options, temperature_option, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -44,10 +35,7 @@ Examples:
     show_default=True,
     help="How to get the same trajectory.",
 )
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,
@@ -91,14 +79,10 @@ def command(
             resume=resume,
             command=_command_line(),
             progress=progress,
-            **_engine(engine),
+            engine=engine,
         )
     inputs = model_inputs(model, seed=seed, texts=texts, temperatures=list(temperatures) or [1.0], clamp=clamp, out=out)
     finish("sample", inputs, summary(trace), json_target, quiet, text=_told(trace, out))
-
-
-def _engine(engine: str) -> dict[str, Any]:
-    return {} if engine == "auto" else {"engine": engine}
 
 
 def _command_line() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from maskov.cli.options import device_options, json_option, quiet_option, seed_option, texts_option
+from maskov.cli.options import study_options, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -22,10 +22,7 @@ Examples:
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Tokens to list.")
 @click.option("--profiles", type=click.IntRange(0), default=3, show_default=True, help="How many of them to follow.")
 @click.option("--replicas", type=click.IntRange(1), default=64, show_default=True, help="Chains of each escape.")
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import click
 
-from maskov.cli.options import (
-    clamp_option,
-    device_options,
-    json_option,
-    quiet_option,
-    seed_option,
-    texts_option,
-)
+from maskov.cli.options import clamp_option, study_options, texts_option
 
 EXAMPLE = """\b
 Examples:
@@ -37,10 +30,7 @@ Examples:
 @click.option("--replicas", type=click.IntRange(1), default=64, show_default=True, help="Chains of each measurement.")
 @click.option("--steps", type=click.IntRange(1), default=100_000, show_default=True, help="Longest watch of a chain.")
 @clamp_option
-@seed_option
-@device_options
-@json_option
-@quiet_option
+@study_options
 def command(
     model_name: str,
     texts: str | None,

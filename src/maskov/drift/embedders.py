@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from maskov.drift.embed import Rows, check_texts, in_batches, require, unit_rows
 from maskov.errors import InputError
+from maskov.models.sources import quiet_transformers
 
 # Texts per forward: enough to fill two cores, small enough that 12 layers of activations stay below 300 MB.
 _BATCH = 32
@@ -53,7 +53,7 @@ class SentenceTransformer:
 
         self.name = name or source
         self._pool = _POOLINGS[_pooling(source)]
-        with _quiet():
+        with quiet_transformers():
             try:
                 self._tokenizer = AutoTokenizer.from_pretrained(source)
                 network, report = AutoModel.from_pretrained(source, use_safetensors=True, output_loading_info=True)
@@ -268,19 +268,3 @@ def _unreadable(source: str, error: Exception) -> InputError:
         came=repr(source[:80]),
         remedy="check the spelling and the network, or pass a local folder",
     )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Loading reports stay off the terminal."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

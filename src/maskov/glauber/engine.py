@@ -12,7 +12,7 @@ from maskov.glauber.chains import Chains
 from maskov.glauber.draw import Drawn, draw_tokens
 from maskov.glauber.packs import Pack, packs
 from maskov.protocols import Conditionals, Floats, Tokens
-from maskov.randomness import uniforms, words
+from maskov.randomness import site_number, uniforms, words
 
 SERIES = ("changed", "stay", "entropy", "production", "production_raw")
 
@@ -230,13 +230,6 @@ def _innovations(
         site, token = uniforms(raw[:, 0]), uniforms(raw[:, 1])
         for k in np.flatnonzero(chains.ids[members] == c):
             b = members[k]
-            # One row for all steps: this chain's free sites.
-            sites[k] = choose_site_of(site, chains.free[b, : chains.n_sites[b]])
+            sites[k] = chains.free[b][site_number(site, chains.n_sites[b])]
             u[k] = token
     return sites, u
-
-
-def choose_site_of(u: NDArray[np.float64], free: Tokens) -> Tokens:
-    """Columns that ``choose_site`` gives one chain at many steps. u: [T]; free: int64 [n]. Result: int64 [T]."""
-    n = len(free)
-    return free[np.minimum((u * n).astype(np.int64), n - 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ class Trace:
         """B, temperatures times chains."""
         return int(self.store.array("n_sites").shape[0])
 
-    @property
+    @cached_property
     def starts(self) -> list[State]:
         """x_0 of each chain."""
         chains = self.chains()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maskov.plots.style import COLOURS, axes
+from maskov.plots.style import COLOURS, axes, points
 
 
 def plot_rectangle(record: dict[str, Any], ax: Any = None) -> Any:
@@ -35,7 +35,7 @@ def plot_rectangle_distance(record: dict[str, Any], ax: Any = None) -> Any:
     """
     ax = axes(ax)
     rows = record["by_distance"]
-    _points(ax, np.arange(len(rows)), [row["mean_abs"] for row in rows])
+    points(ax, np.arange(len(rows)), [row["mean_abs"] for row in rows])
     ax.set_xticks(range(len(rows)), [f"{row['distance']}\nn = {row['n']}" for row in rows])
     ax.set_xlabel("distance |i − j| (sites)")
     ax.set_ylabel("mean |Δ| (nats)")
@@ -81,20 +81,7 @@ def plot_production(record: dict[str, Any], ax: Any = None) -> Any:
 def _against_temperature(record: dict[str, Any], key: str, label: str, ax: Any) -> Any:
     ax = axes(ax, (4.4, 3.4))
     cells = sorted(record["cells"], key=lambda cell: float(cell["temperature"]))
-    _points(ax, np.array([c["temperature"] for c in cells]), [c[key] for c in cells], "-")
+    points(ax, np.array([c["temperature"] for c in cells]), [c[key] for c in cells], "-")
     ax.set_xlabel("temperature τ")
     ax.set_ylabel(label)
     return ax
-
-
-def _points(ax: Any, x: Any, quantities: list[dict[str, Any]], line: str = "") -> None:
-    """Values with their 95 % intervals."""
-    values = np.array([q["value"] for q in quantities], dtype=float)
-    ends = np.array([_ends(q) for q in quantities], dtype=float).reshape(-1, 2)
-    spread = np.abs(ends - values[:, None]).T
-    ax.errorbar(x, values, yerr=spread, fmt=f"o{line}", color=COLOURS[0], capsize=3, markersize=5, linewidth=1.4)
-
-
-def _ends(q: dict[str, Any]) -> tuple[float, float]:
-    low, high = q.get("interval") or (None, None)
-    return (q["value"] if low is None else low, q["value"] if high is None else high)

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from maskov.plots.style import COLOURS, axes
+from maskov.plots.style import COLOURS, axes, interval_of
 
 _MARKERS = "osD^vP*"
-
-
-def _band(quantity: dict[str, Any]) -> tuple[float, float]:
-    """The interval of a quantity, or its value twice."""
-    low, high = quantity.get("interval") or (None, None)
-    value = quantity["value"]
-    return (value if low is None else low, value if high is None else high)
 
 
 def plot_drift(record: dict[str, Any], ax: Any = None) -> Any:
@@ -27,7 +20,7 @@ def plot_drift(record: dict[str, Any], ax: Any = None) -> Any:
     for k, curve in enumerate(curves):
         colour = COLOURS[k % len(COLOURS)]
         means = [q["value"] for q in curve["drift"]]
-        low, high = zip(*(_band(q) for q in curve["drift"]), strict=True)
+        low, high = zip(*(interval_of(q) for q in curve["drift"]), strict=True)
         ax.fill_between(curve["sweeps"], low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(
             curve["sweeps"],
@@ -53,7 +46,7 @@ def _plateau(ax: Any, record: dict[str, Any]) -> None:
     plateau = record.get("plateau")
     if plateau is None:
         return
-    ax.axhspan(*_band(plateau), color="#999999", alpha=0.2, linewidth=0)
+    ax.axhspan(*interval_of(plateau), color="#999999", alpha=0.2, linewidth=0)
     ax.axhline(plateau["value"], color="#555555", linewidth=1, label="independent passages")
     if record["plateau_from"] == "starts":
         ax.axhline(

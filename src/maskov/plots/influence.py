@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maskov.plots.style import COLOURS, axes, line_style
+from maskov.plots.style import COLOURS, axes, line_style, points
 
 _NORMS = {
     "row": "largest row sum",
@@ -85,13 +85,7 @@ def plot_influence_class(record: dict[str, Any], ax: Any = None) -> Any:
     """
     ax = axes(ax)
     rows = record["by_class"]
-    values = [row["mean"]["value"] for row in rows]
-    ends = [row["mean"].get("interval") or (v, v) for row, v in zip(rows, values, strict=True)]
-    low, high = zip(
-        *((v if a is None else a, v if b is None else b) for v, (a, b) in zip(values, ends, strict=True)), strict=True
-    )
-    spread = np.abs(np.array([low, high]) - np.array(values))
-    ax.errorbar(range(len(rows)), values, yerr=spread, fmt="o", color=COLOURS[0], capsize=3)
+    points(ax, np.arange(len(rows)), [row["mean"] for row in rows])
     ax.set_xticks(range(len(rows)), [f"{row['class']}\nn = {row['n']}" for row in rows])
     ax.set_xlim(-0.5, len(rows) - 0.5)
     ax.set_ylim(bottom=0)

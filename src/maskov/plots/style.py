@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 # Okabe & Ito 2008: told apart by colour-blind readers; line styles repeat the distinction.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 DASHES = ("-", "--", "-.", ":")
@@ -24,6 +26,30 @@ def line_style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6}
 
 
+def interval_of(quantity: dict[str, Any]) -> tuple[float, float]:
+    """The 95 % interval of a record's quantity; an end that it lacks is the value itself."""
+    low, high = quantity.get("interval") or (None, None)
+    value = quantity["value"]
+    return (value if low is None else low, value if high is None else high)
+
+
+def points(ax: Any, x: Any, quantities: list[dict[str, Any]], line: str = "") -> None:
+    """Values of a record's quantities with their 95 % intervals; line: "-" joins them."""
+    values = np.array([q["value"] for q in quantities], dtype=float)
+    ends = np.array([interval_of(q) for q in quantities], dtype=float).reshape(-1, 2)
+    spread = np.abs(ends - values[:, None]).T
+    ax.errorbar(x, values, yerr=spread, fmt=f"o{line}", color=COLOURS[0], capsize=3, markersize=5, linewidth=1.4)
+
+
+def superscript(exponent: int) -> str:
+    """A whole number as raised digits.
+
+    >>> superscript(-12)
+    '⁻¹²'
+    """
+    return str(exponent).translate(_SUPERSCRIPTS)
+
+
 def power_of_ten(value: float) -> str:
     """A tick of a log axis without mathtext: a page can then take every text literally, "$" in a token too.
 
@@ -35,7 +61,7 @@ def power_of_ten(value: float) -> str:
         return ""
     if 0 <= exponent <= 3:
         return f"{10**exponent}"
-    return "10" + str(exponent).translate(_SUPERSCRIPTS)
+    return "10" + superscript(exponent)
 
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from maskov.plots.style import superscript
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -18,7 +18,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e7):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        return f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+        return f"{mantissa}·10{superscript(int(exponent))}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
