@@ -42,13 +42,14 @@ class RunError(MaskovError):
 class Interrupted(MaskovError):
     """A run that the user stopped; everything up to ``complete_steps`` is stored.
 
-    Attributes: ``complete_steps``, steps of every chain that are safe; ``resume``, the command that goes on.
+    Attributes: ``complete_steps``, steps of every chain (or units of work) that are safe; ``resume``, the command that
+    goes on.
     """
 
     exit_code = 130
 
-    def __init__(self, complete_steps: int, resume: str = "") -> None:
+    def __init__(self, complete_steps: int, resume: str = "", what: str = "steps") -> None:
         self.complete_steps, self.resume = complete_steps, resume
         super().__init__(
-            f"interrupted; {complete_steps} steps are complete" + (f"; resume with: {resume}" if resume else "")
+            f"interrupted; {complete_steps} {what} are complete" + (f"; resume with: {resume}" if resume else "")
         )

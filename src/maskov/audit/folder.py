@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from maskov.errors import InputError, StoreError
-from maskov.report.record import make_record, read_record, write_record, write_whole
+from maskov.files import write_whole
+from maskov.report.record import make_record, read_record, write_record
 
 RESULTS = "results.json"
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from maskov.files import write_whole
 from maskov.plots import Figure, draw, figures
-from maskov.report.record import write_whole
 
 # A colour that no plot uses stands for the page's own text colour, in light, dark and print.
 _INK = "#010203"

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from maskov.errors import InputError
+from maskov.files import write_whole
 from maskov.plots import figures
 from maskov.report.figures import figure_svg
-from maskov.report.record import read_record, write_whole
+from maskov.report.record import read_record
 from maskov.report.sections import CONTENTS, TITLES, stories
 from maskov.report.summary import sentences
 

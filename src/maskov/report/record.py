@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from maskov import __version__
-from maskov.errors import InputError, RunError, StoreError
+from maskov.errors import StoreError
+from maskov.files import write_whole
 from maskov.results import jsonable
 
 SCHEMA = "record.schema.json"
@@ -39,25 +39,6 @@ def write_record(record: dict[str, Any], target: str | os.PathLike[str]) -> None
         sys.stdout.write(text)
     else:
         write_whole(Path(target), text.encode("utf-8"))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file by renaming a finished one over it, so that no reader ever meets half of it."""
-    if path.is_dir() or not path.parent.is_dir():
-        came = "a folder" if path.is_dir() else f"no folder {path.parent}"
-        raise InputError(str(path), expected="a file that can be written", came=came)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise RunError(f"{path}: could not be written ({error.strerror}); nothing was overwritten") from error
 
 
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:

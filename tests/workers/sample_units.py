@@ -1,0 +1,44 @@
+"""Functions that tests of the workers name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from maskov.errors import InputError, RunError
+
+
+def square(x: float) -> dict[str, Any]:
+    return {"square": x * x}
+
+
+def refuse(x: float) -> dict[str, Any]:
+    raise InputError("x", expected="something else", came=str(x), remedy="ask again")
+
+
+def fail() -> dict[str, Any]:
+    raise RunError("the disk is full")
+
+
+def broken() -> dict[str, Any]:
+    raise ZeroDivisionError("oh")
+
+
+def interrupt_at(x: float) -> dict[str, Any]:
+    if x == 3:
+        raise KeyboardInterrupt
+    return square(x)
+
+
+def die_once(x: float, marker: str) -> dict[str, Any]:
+    """The first process that does this unit is killed."""
+    if not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(x)
+
+
+def threads() -> dict[str, Any]:
+    return {"threads": int(os.environ["OMP_NUM_THREADS"]), "process": os.getpid()}
