@@ -215,6 +215,12 @@ def _tokens(s: Setting) -> Outcome:
     return Outcome(record, {"tokens": _columns([_scalars(row) for row in record["ranking"]])})
 
 
+def _explorer(s: Setting) -> Outcome:
+    from maskov.audit.explorer import explore
+
+    return Outcome(explore(_trace(s), s.model), {})
+
+
 def _columns(rows: Sequence[dict[str, Any]]) -> Table:
     """Rows as columns."""
     return {key: [row[key] for row in rows] for key in (rows[0] if rows else ())}
@@ -228,6 +234,7 @@ STUDIES = (
     Study("couple", 0.25, "rows", _couple),
     Study("influence", 0.06, "rows", _influence, lambda plan: plan.contexts),
     Study("dwell", 0.04, "trace", _dwell),
+    Study("explorer", 0.03, "trace", _explorer),
     Study("traps", 0.08, "rows", _traps, lambda plan: plan.trap_starts),
     Study("tokens", 0.1, "rows", _tokens, lambda plan: plan.token_profiles),
 )

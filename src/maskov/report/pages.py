@@ -10,6 +10,7 @@ from typing import Any
 from maskov.errors import InputError
 from maskov.files import write_whole
 from maskov.plots import figures
+from maskov.report.explorer import explorer_context, script, script_hash
 from maskov.report.figures import figure_svg
 from maskov.report.record import read_record
 from maskov.report.sections import CONTENTS, TITLES, stories
@@ -37,6 +38,8 @@ def page(record: dict[str, Any], folder: str) -> str:
         loader=PackageLoader("maskov.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     results = record["results"]
+    explorer = explorer_context(results)
+    code = script()
     sections = [_section(name, results[name], Markup) for name in TITLES if name in results and name in CONTENTS]
     return environment.get_template("report.html").render(
         record=record,
@@ -44,6 +47,9 @@ def page(record: dict[str, Any], folder: str) -> str:
         summary=sentences(record),
         sections=sections,
         stories=stories(results["chains"]) if "chains" in results else [],
+        explorer=explorer and {**explorer, "data": Markup(explorer["data"])},
+        script=Markup(code),
+        script_hash=script_hash(code),
         redraw=f"maskov report {shlex.quote(folder)} --figures svg",
     )
 

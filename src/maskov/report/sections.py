@@ -18,6 +18,7 @@ TITLES = {
     "couple": "How fast two chains meet",
     "influence": "How far one site sways another",
     "dwell": "Where chains stay",
+    "explorer": "Explore the chains",
     "traps": "Traps",
     "tokens": "Tokens that fill a text",
 }
