@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.report.browser import needs_browser, opened
 
 from maskov.audit import audit
 from maskov.audit import plan as plan_module
 from maskov.models import load
 from maskov.report.pages import write_report
-from tests.report.browser import needs_browser, opened
 
 NASTY = "a <script>document.title='owned'</script> cat <img src=x onerror=document.title='owned'> sat."
 TITLE = "en-tiny as a random process"

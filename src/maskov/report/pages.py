@@ -29,28 +29,37 @@ def write_report(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
-def page(record: dict[str, Any], folder: str) -> str:
-    """The HTML of an audit's record. Every text of a model or a user is escaped."""
+def environment() -> Any:
+    """Templates of every page: autoescape on, and a name that is missing is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("maskov.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+
+
+def page(record: dict[str, Any], folder: str) -> str:
+    """The HTML of an audit's record. Every text of a model or a user is escaped."""
+    from markupsafe import Markup
+
     results = record["results"]
     explorer = explorer_context(results)
     code = script()
     sections = [_section(name, results[name], Markup) for name in TITLES if name in results and name in CONTENTS]
-    return environment.get_template("report.html").render(
-        record=record,
-        title=f"{record['inputs']['model']['name']} as a random process",
-        summary=sentences(record),
-        sections=sections,
-        stories=stories(results["chains"]) if "chains" in results else [],
-        explorer=explorer and {**explorer, "data": Markup(explorer["data"])},
-        script=Markup(code),
-        script_hash=script_hash(code),
-        redraw=f"maskov report {shlex.quote(folder)} --figures svg",
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            record=record,
+            title=f"{record['inputs']['model']['name']} as a random process",
+            summary=sentences(record),
+            sections=sections,
+            stories=stories(results["chains"]) if "chains" in results else [],
+            explorer=explorer and {**explorer, "data": Markup(explorer["data"])},
+            script=Markup(code),
+            script_hash=script_hash(code),
+            redraw=f"maskov report {shlex.quote(folder)} --figures svg",
+        )
     )
 
 
