@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 
+from maskov.errors import InputError
 from maskov.quantities import Bound, Estimate, Exact
 from maskov.results import Result, jsonable
 
@@ -51,3 +52,30 @@ def test_a_result_shows_itself_and_escapes_what_it_shows() -> None:
     assert "&lt;b&gt;&amp;" in html and "<b>" not in html
     with pytest.raises(AttributeError):
         STUDY.note = "other"  # type: ignore[misc]
+
+
+def test_a_table_as_a_dataframe() -> None:
+    frame = STUDY.to_dataframe()
+    assert frame.columns.tolist() == ["temperature", "row", "row_kind"]
+    assert frame["row"].tolist() == [0.5] and frame["row_kind"].tolist() == ["lower"]
+    with pytest.raises(InputError, match="one of curve"):
+        STUDY.to_dataframe("counts")
+
+
+def test_a_result_without_rows_is_one_row() -> None:
+    frame = Study(Estimate(0.1, 0.01, 50), [], np.array([1])).to_dataframe()
+    assert frame["sigma"].tolist() == [0.1] and frame["sigma_stderr"].tolist() == [0.01]
+
+
+def test_a_notebook_shows_a_plot_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib import pyplot
+
+    from maskov.schedules import compare_schedules
+
+    found = compare_schedules(["full"], 4)
+    before = pyplot.get_fignums()
+    found.plot()
+    assert pyplot.get_fignums() == before  # outside of a notebook nothing is kept open
+    monkeypatch.setattr("maskov.plots.style.in_notebook", lambda: True)
+    assert found.plot().figure is pyplot.gcf()
+    pyplot.close("all")

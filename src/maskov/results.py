@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maskov.errors import InputError
 from maskov.quantities import Bound, Estimate, Exact, json_number
 
 
@@ -63,6 +64,25 @@ class Result:
         plots = importlib.import_module("maskov.plots")
         return plots.plot(self.command, self.to_dict(), ax=ax)
 
+    def to_dataframe(self, table: str | None = None) -> Any:
+        """A pandas DataFrame of one of the result's tables; a quantity is three columns: value, ``_stderr``, ``_kind``.
+
+        table: a field that holds rows, default the first one; a result without such a field is one row. Raises
+        ``InputError`` for another name.
+
+        >>> from maskov.schedules import compare_schedules
+        >>> compare_schedules(["full"], 4).to_dataframe()["v_min"].tolist()
+        [0]
+        """
+        import pandas as pd
+
+        record = self.to_dict()
+        tables = [k for k, v in record.items() if isinstance(v, list) and v and all(isinstance(x, dict) for x in v)]
+        if table is not None and table not in tables:
+            raise InputError("table", expected="one of " + (", ".join(tables) or "none"), came=repr(table))
+        rows = record[table or tables[0]] if tables else [record]
+        return pd.DataFrame([_flat(row) for row in rows])
+
     def _lines(self) -> list[tuple[str, str]]:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return [(f.name, _short(getattr(self, f.name))) for f in fields]
@@ -75,6 +95,18 @@ class Result:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in self._lines())
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose quantities are columns of their own; other nested values stay as they are."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict) and "kind" in value and "value" in value:
+            flat[key] = value["value"]
+            flat |= {f"{key}_{part}": value[part] for part in ("stderr", "kind") if part in value}
+        else:
+            flat[key] = value
+    return flat
 
 
 def _short(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,22 @@ DASHES = ("-", "--", "-.", ":")
 
 
 def axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.2)) -> Any:
-    """``ax``, or the axes of a new figure; pyplot's registry of open figures is never touched."""
+    """``ax``, or the axes of a new figure; only in a notebook does pyplot hold it, which shows it below the cell."""
     if ax is not None:
         return ax
+    if in_notebook():
+        from matplotlib import pyplot
+
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, layout="constrained").subplots()
+
+
+def in_notebook() -> bool:
+    """Whether the code runs in a Jupyter kernel."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
 
 
 def line_style(k: int) -> dict[str, Any]:
