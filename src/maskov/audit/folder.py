@@ -17,9 +17,16 @@ RESULTS = "results.json"
 class AuditFolder:
     """``results.json``, ``tables/*.parquet``, ``trace.zarr`` and ``report.html`` of one audit."""
 
-    def __init__(self, path: str | os.PathLike[str], inputs: dict[str, Any], resume: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        inputs: dict[str, Any],
+        resume: bool = False,
+        provenance: dict[str, Any] | None = None,
+    ) -> None:
         self.path = Path(path)
         self.inputs = inputs
+        self.provenance = provenance or {}
         self.results: dict[str, Any] = {}
         self.warnings: list[str] = []
         if (self.path / RESULTS).is_file() and resume:
@@ -65,7 +72,7 @@ class AuditFolder:
 
     def record(self) -> dict[str, Any]:
         """The audit's record as it stands."""
-        return make_record("audit", self.inputs, self.results, self.warnings)
+        return make_record("audit", {**self.inputs, **self.provenance}, self.results, self.warnings)
 
     def _write_table(self, name: str, columns: dict[str, Any]) -> None:
         import pyarrow as pa

@@ -28,21 +28,23 @@ def audit(
     clamp: str | None = None,
     resume: bool = False,
     command: str = "",
+    provenance: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> AuditFolder:
     """Study a model on texts and fill ``out`` with results.json, tables and the trace.
 
     model: a ``TextModel``, a law, or a causal model (rectangles only); texts: passages or strings, None for a law's own
     states; budget: quick, standard or full (100, 1,500, 15,000 nominal seconds of model rows on two cores); clamp: free
-    sites to hold; resume: skip what ``out`` holds. A study that the input doesn't allow becomes a warning. Raises
-    ``InputError``, ``Interrupted`` and ``RunError``; studies done until then are stored.
+    sites to hold; resume: skip what ``out`` holds; provenance: more for the record's inputs, which no resume checks.
+    A study that the input doesn't allow becomes a warning. Raises ``InputError``, ``Interrupted`` and ``RunError``;
+    studies done until then are stored.
     """
     states, _ = encode_starts(model, texts, clamp)
     plan = make_plan(model, states, budget)
     starts = _clamped(texts, clamp)
     identity = {"name": model.name, "fingerprint": model.fingerprint}
     inputs = {"model": identity, "seed": seed, "texts": _describe(texts), "clamp": clamp, "plan": jsonable(plan)}
-    folder = AuditFolder(out, inputs, resume)
+    folder = AuditFolder(out, inputs, resume, provenance)
     todo = [study for study in STUDIES if _allowed(study, model) and study.afforded(plan)]
     done, whole = 0.0, sum(study.share for study in todo)
     for study in todo:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from typing import Any
 
 import click
@@ -51,6 +49,7 @@ def command(
     """
     from maskov.audit import audit
     from maskov.cli.inputs import load_model, texts_for
+    from maskov.cli.provenance import command_line, provenance
     from maskov.report.pages import write_report
 
     folder = out or default_folder(model_name)
@@ -69,7 +68,8 @@ def command(
             seed=seed,
             clamp=clamp,
             resume=resume,
-            command=_command_line(folder),
+            command=command_line(*([] if out else ["--out", folder])),
+            provenance=provenance(),
             progress=progress,
         )
         report = write_report(done.path)
@@ -95,11 +95,6 @@ def default_folder(model_name: str) -> str:
     last = model_name if model_name.startswith("law:") else model_name.replace("\\\\", "/").rstrip("/").split("/")[-1]
     kept = "".join(c if c.isalnum() or c in "._" else "-" for c in last).strip("-.")
     return f"audit-{kept[:60] or 'model'}"
-
-
-def _command_line(folder: str) -> str:
-    given = [a for a in sys.argv[1:] if a != "--resume"]
-    return shlex.join(["maskov", *given, *([] if "--out" in given else ["--out", folder])])
 
 
 def _bar(quiet: bool) -> Any:

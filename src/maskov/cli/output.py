@@ -24,10 +24,11 @@ def finish(
     """
     told = list(warnings)
     if json_target is not None:
+        from maskov.cli.provenance import provenance
         from maskov.report.record import make_record, write_record
 
         content = result if isinstance(result, dict) else result.to_dict()
-        write_record(make_record(command, inputs, content, told), json_target)
+        write_record(make_record(command, {**inputs, **provenance()}, content, told), json_target)
     if json_target != "-":
         from maskov.cli.main import printable
 

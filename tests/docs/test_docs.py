@@ -1,0 +1,82 @@
+"""Documentation that works: commands parse and run, blocks of Python run, the site builds without a warning."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.commands import RECORDS, ROOT, Shown, made_small, pages, shown
+from tests.models.builders import WORDS, network_of, save, word_tokenizer
+
+from maskov.cli.main import cli, main
+
+TEXTS = [" ".join(WORDS[(3 * k + j) % len(WORDS)] for j in range(9)) for k in range(4)]
+EVERY = [command for page in pages() for command in shown(page)]
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what a reader of the pages has: three models, passages, chains."""
+    folder = tmp_path_factory.mktemp("desk")
+    for k, name in enumerate(("model", "first", "second")):
+        save(folder / "path" / "to" / name, network_of("bert", seed=k), word_tokenizer())
+    (folder / "passages.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    chains = ["EVQLLESGGGLVQPGGSLRLSCAASGFTFSSYAMS", "QVQLQQSGAELARPGASVKMSCKASGYTFTRYTMH"]
+    (folder / "chains.fasta").write_text("".join(f">c{k}\n{c}\n" for k, c in enumerate(chains)), encoding="utf-8")
+    return folder
+
+
+def test_there_are_commands_to_check() -> None:
+    assert len(EVERY) > 40 and len({command.page for command in EVERY}) > 8
+
+
+@pytest.mark.parametrize("command", EVERY, ids=lambda c: f"{c.page}: {c.line[:60]}")
+def test_every_shown_command_parses(command: Shown) -> None:
+    found = cli.get_command(None, command.words[0])  # type: ignore[arg-type]
+    assert found is not None, command.words[0]
+    found.make_context(command.words[0], list(command.words[1:]))
+
+
+def _page_names() -> list[str]:
+    return [page.name for page in pages() if page.name not in RECORDS and shown(page)]
+
+
+@pytest.mark.parametrize("name", _page_names())
+def test_every_shown_command_runs(name: str, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from maskov.audit import plan
+
+    for part in desk.iterdir():
+        (tmp_path / part.name).symlink_to(part)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(plan.BUDGETS, "quick", 0.5)
+    page = next(page for page in pages() if page.name == name)
+    for command in shown(page):
+        with pytest.raises(SystemExit) as left:
+            main([*made_small(command.words)])
+        assert left.value.code == 0, command.line
+
+
+_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCKS = [(page.name, block) for page in pages() for block in _PYTHON.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(("name", "block"), BLOCKS, ids=[f"{n}-{k}" for k, (n, _) in enumerate(BLOCKS)])
+def test_every_block_of_python_runs(
+    name: str, block: str, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part in desk.iterdir():
+        (tmp_path / part.name).symlink_to(part)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, name, "exec"), {"__name__": "page"})
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    """Strict: a page outside of the navigation, a dead link or anchor, a name without docstring is an error."""
+    pytest.importorskip("mkdocs", reason="the site needs maskov[docs]")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "site" / "reference" / "studies" / "index.html").read_text(encoding="utf-8").count(">>>") == 0
