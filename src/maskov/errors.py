@@ -24,7 +24,12 @@ class InputError(MaskovError):
     def __init__(self, what: str, *, expected: str, came: str, remedy: str = "") -> None:
         self.what, self.expected, self.came, self.remedy = what, expected, came, remedy
         tail = f"; {remedy}" if remedy else ""
-        super().__init__(f"{what}: expected {expected}, got {came}{tail}")
+        super().__init__(f"{_bounded(what)}: expected {expected}, got {_bounded(came)}{tail}")
+
+
+def _bounded(text: str, most: int = 400) -> str:
+    """What came may be as long as a file; a message that tells it may not."""
+    return text if len(text) <= most else f"{text[: most - 40]}… ({len(text):,} characters)"
 
 
 class ConformanceError(InputError):

@@ -46,9 +46,10 @@ def _number(text: str, form: str) -> float:
 
 
 def _positive(text: str, form: str) -> float:
+    """Above 0, and within nine decades of 1: beyond them the law of the visible count is lost to rounding."""
     value = _number(text, form)
-    if value <= 0:
-        raise InputError(f"schedule {form}", expected="a number above 0", came=text)
+    if not 1e-9 <= value <= 1e9:
+        raise InputError(f"schedule {form}", expected="a number above 0, from 1e-9 to 1e9", came=text)
     return value
 
 
