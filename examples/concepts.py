@@ -20,7 +20,9 @@ def pictures() -> dict[str, Any]:
     """Name → axes."""
     model = mk.load(LAW)
     meeting = mk.meeting_times(model, coupling="uniform", temperatures=[0.8, 1.0, 1.5, 3.0], n_pairs=60, max_steps=4000)
-    traps = mk.find_traps(mk.load("law:curie-weiss?sites=12&beta=1"), temperatures=[0.3, 0.5, 1.0], starts=8, steps=5000)
+    traps = mk.find_traps(
+        mk.load("law:curie-weiss?sites=12&beta=1"), temperatures=[0.3, 0.5, 1.0], starts=8, steps=5000
+    )
     return {
         "meeting": meeting.plot(),
         "influence": mk.influence(model, temperatures=[0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0]).plot(),

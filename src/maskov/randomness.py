@@ -36,14 +36,18 @@ class Draws(NamedTuple):
     spare: NDArray[np.float64]
 
 
-def words(seed: int, chain: int, start: int, count: int, stream: int = Stream.GLAUBER) -> NDArray[np.uint64]:
+def words(
+    seed: int, chain: int, start: int, count: int, stream: int = Stream.GLAUBER, plane: int = 0
+) -> NDArray[np.uint64]:
     """Raw words of the counters start … start + count − 1: uint64 [count, 4].
+
+    plane: further words of the same steps; plane 1 is ``generator``'s.
 
     >>> bool((words(1, 2, 0, 10)[4:] == words(1, 2, 4, 6)).all())
     True
     """
     key = np.array([seed, chain], dtype=np.uint64)
-    counter = np.array([start, stream, 0, 0], dtype=np.uint64)
+    counter = np.array([start, stream, plane, 0], dtype=np.uint64)
     return np.random.Philox(key=key, counter=counter).random_raw(WORDS * count).reshape(count, WORDS)
 
 
@@ -65,14 +69,16 @@ def draws(seed: int, chains: NDArray[np.int64], start: int, count: int) -> Draws
     return Draws(block[..., 0], block[..., 1], block[..., 2])
 
 
-def generator(seed: int, chain: int = 0, stream: int = Stream.STUDY) -> np.random.Generator:
+def generator(seed: int, chain: int = 0, stream: int = Stream.STUDY, step: int = 0) -> np.random.Generator:
     """A NumPy generator on its own stream of (seed, chain), for the choices of a study (sites, pairs, bootstrap).
+
+    step: of a chain, where each step needs a generator of its own.
 
     >>> int(generator(0).integers(10)) == int(generator(0).integers(10))
     True
     """
     key = np.array([seed, chain], dtype=np.uint64)
-    counter = np.array([0, stream, 1, 0], dtype=np.uint64)
+    counter = np.array([0, stream, 1, step], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))
 
 

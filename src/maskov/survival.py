@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.quantities import Estimate
+from maskov.quantities import Bound, Estimate
 from maskov.randomness import Stream, generator
 
 RESAMPLES = 499
@@ -108,6 +108,25 @@ def weighted_medians(times: Floats, met: NDArray[np.bool_], weights: NDArray[np.
     survival = np.cumprod(kept, axis=1)
     below = survival <= 0.5 + 1e-12
     return np.where(below.any(axis=1), times[order][below.argmax(axis=1)], math.inf)
+
+
+def median_or_bound(times: Floats, met: NDArray[np.bool_], longest: float, seed: int) -> Estimate | Bound:
+    """Kaplan–Meier median with a bootstrap interval over runs; fewer than half met: the run's length bounds it.
+
+    times: [m]; met: bool [m]; longest: where runs were cut, in the unit of the times.
+
+    >>> str(median_or_bound(np.array([2.0, 9.0, 9.0]), np.array([True, False, False]), 9.0, 0))
+    '>= 9 (lower bound)'
+    """
+    value = survival_median(times, met)
+    if not math.isfinite(value):
+        return Bound(longest, side="lower", n=len(times))
+    if len(times) < 2:
+        return Estimate(value, math.inf, 1)
+    medians = weighted_medians(times, met, resamples(np.arange(len(times)), seed))
+    stderr = float(medians.std(ddof=1)) if np.isfinite(medians).all() else math.inf
+    ends = order_statistic(medians, 0.025), order_statistic(medians, 0.975)
+    return Estimate(value, stderr, len(times), ends)
 
 
 def met_fraction(met: NDArray[np.bool_]) -> Estimate:

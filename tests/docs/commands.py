@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"\s{2,}\S.*$|\s+#\s.*$")
 
 # Sizes that a reader chooses for real numbers, and what is enough to see that a command works.
 _MOST = {
-    "--sweeps": 2,
+    "--sweeps": 8,
     "--steps": 60,
     "--pairs": 2,
     "--rectangles": 6,
@@ -59,12 +59,14 @@ def shown(page: Path) -> list[Shown]:
     return found
 
 
-def made_small(words: list[str]) -> list[str]:
-    """The same command with sizes that take seconds."""
+def made_small(words: list[str], takes_texts: bool = False) -> list[str]:
+    """The same command with sizes and models that take seconds; a small model has no texts of its own."""
     small = list(words)
     for k, word in enumerate(small[:-1]):
         if word in _MOST:
             small[k + 1] = str(min(float(small[k + 1]), _MOST[word])).removesuffix(".0")
-    if words[0] != "models":
-        small = ["path/to/model" if word in ("en-tiny", "FOLDER") else word for word in small]
+    bundled = [word for word in small[1:] if word in ("en-tiny", "FOLDER")]
+    if words[0] != "models" and bundled:
+        small = [small[0], *("path/to/model" if word in bundled else word for word in small[1:])]
+        small += ["--texts", "passages.txt"] if takes_texts and "--texts" not in small else []
     return small

@@ -26,6 +26,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "passages.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     chains = ["EVQLLESGGGLVQPGGSLRLSCAASGFTFSSYAMS", "QVQLQQSGAELARPGASVKMSCKASGYTFTRYTMH"]
     (folder / "chains.fasta").write_text("".join(f">c{k}\n{c}\n" for k, c in enumerate(chains)), encoding="utf-8")
+    for name, word in (("german", "und"), ("english", "and")):
+        lines = "".join(f'{{"text": "{word} so {word} on {name}{k}"}}\n' for k in range(60))
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     return folder
 
 
@@ -54,8 +57,10 @@ def test_every_shown_command_runs(name: str, desk: Path, tmp_path: Path, monkeyp
     monkeypatch.setitem(plan.BUDGETS, "quick", 0.5)
     page = next(page for page in pages() if page.name == name)
     for command in shown(page):
+        found = cli.get_command(None, command.words[0])  # type: ignore[arg-type]
+        takes_texts = found is not None and any("--texts" in option.opts for option in found.params)
         with pytest.raises(SystemExit) as left:
-            main([*made_small(command.words)])
+            main([*made_small(command.words, takes_texts)])
         assert left.value.code == 0, command.line
 
 

@@ -1,4 +1,4 @@
-"""Basins: margins, traps and how long they hold, token-count basins, dwell segments."""
+"""Basins: margins, traps and how long they hold, token-count basins, dwell segments, Markov state models."""
 
 from maskov.basins.birth_death import leaving_times, rising_stretch
 from maskov.basins.descent import Descent, descend
@@ -14,6 +14,8 @@ from maskov.basins.escape import (
     mean_escape,
 )
 from maskov.basins.margin import Hold, hold, is_perfect_trap, margins
+from maskov.basins.markov_result import Basin, BasinCell, BasinsResult
+from maskov.basins.markov_states import find_basins
 from maskov.basins.segments import Moves, Segment, segments
 from maskov.basins.token_counts import TokensResult, token_basins
 from maskov.basins.token_counts_profile import Profile
@@ -22,6 +24,9 @@ from maskov.basins.traps import find_traps, uniform_margin_bound
 from maskov.basins.traps_result import BallEscape, Leave, Trap, TrapsResult
 
 __all__ = [
+    "Basin",
+    "BasinCell",
+    "BasinsResult",
     "BallEscape",
     "Descent",
     "Dwell",
@@ -44,6 +49,7 @@ __all__ = [
     "descend",
     "dwell_segments",
     "escape_line",
+    "find_basins",
     "find_traps",
     "first_exits",
     "hold",

@@ -21,14 +21,22 @@ COMMANDS = (
     "entropy",
     "influence",
     "couple",
+    "phase",
     "traps",
     "tokens",
     "drift",
     "dwell",
+    "diagnose",
+    "basins",
+    "topics",
     "schedule",
     "identify",
+    "corpus",
+    "advise",
+    "learn",
     "models",
     "report",
+    "rerun",
     "completion",
 )
 
@@ -45,6 +53,11 @@ Exit codes: 0 done, 1 failed run, 2 bad input, 130 interrupted (what was complet
 
 class Commands(click.Group):
     """A group that imports a command's file when it is asked for, so that ``--help`` answers at once."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words as they were given: a record tells how it was made."""
+        ctx.obj = list(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of a first visit."""

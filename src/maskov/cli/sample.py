@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ Examples:
   maskov sample en-tiny --temperature 0.5 --temperature 1 --sweeps 50 --out run.zarr
   maskov sample antibody --texts chains.fasta --clamp 1-30 --steps 2000 --out run.zarr
   maskov sample en-tiny --temperature 0.5 --temperature 1 --sweeps 200 --out run.zarr --resume
+  maskov sample en-tiny --scan '0.9*bert+0.1*full' --sweeps 50 --out blocks.zarr
 """
 
 
@@ -22,11 +22,18 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @texts_option
 @temperature_option
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Single-site updates of every chain.")
-@click.option("--sweeps", type=float, metavar="N", help="Sweeps: N times the number of free sites.")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Steps of every chain.")
+@click.option("--sweeps", type=float, metavar="N", help="Sweeps: every free site N times, on average.")
 @click.option("--chains", type=click.IntRange(1), metavar="B", help="Per temperature.  [default: one per text]")
 @clamp_option
 @out_option
+@click.option(
+    "--scan",
+    default="single",
+    show_default=True,
+    metavar="SCAN",
+    help="Sites of a step: single (random), systematic (in order), or the hidden set of a mask schedule, as hide:3.",
+)
 @click.option("--resume", is_flag=True, help="Continue the run at --out, if there is one.")
 @click.option(
     "--engine",
@@ -45,6 +52,7 @@ def command(
     chains: int | None,
     clamp: str | None,
     out: str,
+    scan: str,
     resume: bool,
     engine: str,
     seed: int,
@@ -56,11 +64,12 @@ def command(
     """Glauber dynamics of MODEL: mask one random free site, draw it from the model's conditional, repeat.
 
     Chains start at the texts, all temperatures run in one batch, and the trace holds every change. Ctrl-C keeps what is
-    complete; --resume goes on to the same trace as an uninterrupted run.
+    complete; --resume goes on to the same trace as an uninterrupted run. With --scan SCHEDULE a step resamples a block.
     """
     from maskov.cli.inputs import load_model, texts_for
     from maskov.cli.output import finish, model_inputs
     from maskov.cli.progress import run_bar
+    from maskov.cli.provenance import command_line
     from maskov.glauber.run import glauber
 
     model = load_model(model_name, device, dtype)
@@ -77,16 +86,14 @@ def command(
             out=out,
             clamp=clamp,
             resume=resume,
-            command=_command_line(),
+            command=command_line(),
             progress=progress,
             engine=engine,
+            scan=scan,
         )
-    inputs = model_inputs(model, seed=seed, texts=texts, temperatures=list(temperatures) or [1.0], clamp=clamp, out=out)
+    asked = {"temperatures": list(temperatures) or [1.0], "clamp": clamp, "scan": scan, "out": out}
+    inputs = model_inputs(model, seed=seed, texts=texts, **asked)
     finish("sample", inputs, summary(trace), json_target, quiet, text=_told(trace, out))
-
-
-def _command_line() -> str:
-    return shlex.join(["maskov", *(a for a in sys.argv[1:] if a != "--resume")])
 
 
 def summary(trace: Any) -> dict[str, Any]:
@@ -107,9 +114,12 @@ def summary(trace: Any) -> dict[str, Any]:
 
 
 def _told(trace: Any, out: str) -> str:
+    from maskov.glauber.scan import read_scan
+
     found = summary(trace)
+    sweeps = found["steps"] / read_scan(trace.manifest.scan).steps_per_sweep(round(found["sites"]))
     chains = f"{found['chains']} chain{'s' if found['chains'] > 1 else ''}"
-    head = f"{chains} × {found['steps']} steps ({found['steps'] / found['sites']:.3g} sweeps) in {out}"
+    head = f"{chains} × {found['steps']} steps ({sweeps:.3g} sweeps) in {out}"
     rows = [
         f"  τ = {r['temperature']:<6g} change rate {r['change_rate']:.3f} per step, entropy {r['entropy']:.3f} nats"
         for r in found["temperatures"]

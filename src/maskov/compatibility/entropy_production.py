@@ -69,6 +69,9 @@ def entropy_production(trace: Any, *, discard: float = 0.25) -> EntropyProductio
             remedy="run more steps",
         )
     series = {name: values[first:windows] for name, values in trace.series.items()}
+    if np.isnan(series["production"]).any():
+        came = f"the scan {trace.manifest.scan}, which does not measure it"
+        raise InputError("run", expected="one with entropy production", came=came, remedy="run single sites")
     temperatures, sites = trace.temperatures, np.array([len(s.free) for s in trace.starts])
     cells = [_cell(t, temperatures == t, series, trace, first, sites) for t in dict.fromkeys(temperatures.tolist())]
     return EntropyProduction(tuple(cells))

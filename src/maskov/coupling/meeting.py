@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maskov.coupling.pairs import choose_pairs
 from maskov.coupling.run import Meetings, run_pairs
@@ -18,15 +17,7 @@ from maskov.errors import InputError
 from maskov.glauber.chains import check_temperatures
 from maskov.quantities import Bound, Estimate
 from maskov.results import Result
-from maskov.survival import (
-    met_fraction,
-    order_statistic,
-    resamples,
-    restricted_mean,
-    survival_curve,
-    survival_median,
-    weighted_medians,
-)
+from maskov.survival import median_or_bound, met_fraction, restricted_mean, survival_curve
 
 
 @dataclass(frozen=True)
@@ -145,8 +136,8 @@ def _cell(temperature: float, found: Meetings, longest: int, seed: int, bound: L
         max_steps=longest,
         censored=int((~met).sum()),
         met_fraction=met_fraction(met),
-        median_steps=_median(times, met, longest, seed),
-        median_sweeps=_median(times / sites, met, float((longest / sites).min()), seed),
+        median_steps=median_or_bound(times, met, longest, seed),
+        median_sweeps=median_or_bound(times / sites, met, float((longest / sites).min()), seed),
         mean_steps=restricted_mean(times, met, longest),
         survival={
             "steps": curve.times.tolist(),
@@ -158,16 +149,3 @@ def _cell(temperature: float, found: Meetings, longest: int, seed: int, bound: L
         met=tuple(met.tolist()),
         tv_bound=bound,
     )
-
-
-def _median(times: NDArray[np.float64], met: NDArray[np.bool_], longest: float, seed: int) -> Estimate | Bound:
-    """Kaplan–Meier median with a bootstrap interval over pairs; fewer than half met: the run's length bounds it."""
-    value = survival_median(times, met)
-    if not math.isfinite(value):
-        return Bound(longest, side="lower", n=len(times))
-    if len(times) < 2:
-        return Estimate(value, math.inf, 1)
-    medians = weighted_medians(times, met, resamples(np.arange(len(times)), seed))
-    stderr = float(medians.std(ddof=1)) if np.isfinite(medians).all() else math.inf
-    ends = order_statistic(medians, 0.025), order_statistic(medians, 0.975)
-    return Estimate(value, stderr, len(times), ends)

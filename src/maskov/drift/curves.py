@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskov.drift.embed import Cached, Embedder, Rows, embedder
+from maskov.drift.fits import Growth, hitting_growth
 from maskov.drift.hitting import Hits, Median, first_hits, hitting_median, met_fraction
 from maskov.drift.plateau import grouped_mean, independent_distance
 from maskov.errors import InputError
@@ -55,7 +56,7 @@ class DriftCurves(Result):
 
     embedder: its name; fraction: of the plateau that counts as hit; plateau_from: "starts" or "late"; plateau: mean
     distance between independent passages (None with ``plateau_from="late"`` and fewer than two different starts);
-    steps: T.
+    steps: T; growth: of the hitting times with n, per temperature (needs texts of at least three lengths).
     """
 
     command = "drift"
@@ -66,6 +67,7 @@ class DriftCurves(Result):
     plateau: Estimate | None
     steps: int
     curves: tuple[DriftCurve, ...]
+    growth: tuple[Growth, ...] = ()
 
     def _lines(self) -> list[tuple[str, str]]:
         head = [
@@ -73,7 +75,8 @@ class DriftCurves(Result):
             ("plateau", str(self.plateau)),
             ("hit", f"at {self.fraction:g} of the plateau from {self.plateau_from}"),
         ]
-        return head + [(f"τ = {c.temperature:g}", _sentence(c)) for c in self.curves]
+        growth = [(f"growth, τ = {g.temperature:g}", g.verdict) for g in self.growth]
+        return head + [(f"τ = {c.temperature:g}", _sentence(c)) for c in self.curves] + growth
 
 
 def _sentence(c: DriftCurve) -> str:
@@ -133,14 +136,17 @@ def drift_curves(
         )
     drift, late = _measure(trace, model, encoder, grid, start_texts)
     sites = np.array([len(s.free) for s in trace.starts], dtype=np.float64)
-    curves = []
+    curves, growth = [], []
     for temperature in dict.fromkeys(trace.temperatures.tolist()):
         b = np.flatnonzero(trace.temperatures == temperature)
         floor = _late_plateau(late[:, b], groups[b])
         reference = plateau if plateau_from == "starts" else floor
         level = fraction * reference.value if reference is not None and reference.value > 0 else None
-        curves.append(_curve(temperature, grid, drift[:, b], sites[b], groups[b], floor, level, seed))
-    return DriftCurves(encoder.name, float(fraction), plateau_from, plateau, int(trace.steps), tuple(curves))
+        curve = _curve(temperature, grid, drift[:, b], sites[b], groups[b], floor, level, seed)
+        curves.append(curve)
+        growth.append(hitting_growth(temperature, grid, curve.hits, sites[b], groups[b], seed))
+    told = (tuple(curves), tuple(growth))
+    return DriftCurves(encoder.name, float(fraction), plateau_from, plateau, int(trace.steps), *told)
 
 
 def _check(model: Any, plateau_from: str, fraction: float) -> None:

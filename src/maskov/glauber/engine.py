@@ -191,17 +191,18 @@ def run_chunk(
     stop: int,
     window: int,
     engine: Engine | None = None,
+    systematic: bool = False,
 ) -> Chunk:
     """Steps start + 1 … stop of every chain; the draws depend on (seed, chain number, step) only.
 
-    engine: how; default plain.
+    engine: how; default plain. systematic: the free sites in order, again and again, not one at random.
     """
     engine, batches = engine or PlainEngine(model), list(packs(model, chains.lengths))
     states, changes, series, forwards, first = states.copy(), [], [], 0, start
     while first < stop:
         last = min(stop, first + window * max(1, engine.span_updates // (window * chains.count)))
         recorder = Recorder(chains.count, last - first, window)
-        buckets = [_bucket(chains, pack, states, seed, first, recorder.steps) for pack in batches]
+        buckets = [_bucket(chains, pack, states, seed, first, recorder.steps, systematic) for pack in batches]
         forwards += engine.run(buckets, recorder)
         for pack, bucket in zip(batches, buckets, strict=True):
             pack.scatter(bucket.block, states, chains.lengths)
@@ -214,8 +215,11 @@ def run_chunk(
     return Chunk(start, stop, states, np.concatenate(changes), joined, forwards)
 
 
-def _bucket(chains: Chains, pack: Pack, states: Tokens, seed: int, start: int, count: int) -> Bucket:
+def _bucket(chains: Chains, pack: Pack, states: Tokens, seed: int, start: int, count: int, systematic: bool) -> Bucket:
     sites, u = _innovations(chains, pack.members, seed, start, count)
+    if systematic:
+        turn = np.arange(start, start + count)
+        sites = np.stack([chains.free[b][turn % chains.n_sites[b]] for b in pack.members])
     block = pack.gathered(states, chains.lengths)
     return Bucket(pack.members, block, sites, u, chains.temperatures[pack.members], chains.n_sites[pack.members])
 

@@ -31,8 +31,8 @@ class Manifest:
     """Provenance and progress of one run.
 
     steps: steps that were asked for; window: steps per entry of a series; chunk_steps: steps per chunk;
-    model: ``name``, ``fingerprint``, ``vocabulary_size``; texts: one dict per start (``topic``, ``name``); chunks:
-    complete ones.
+    model: ``name``, ``fingerprint``, ``vocabulary_size``; texts: one dict per start (``topic``, ``name``); scan: which
+    sites a step updates (``glauber.scan``; runs stored without it are single-site); chunks: complete ones.
     """
 
     steps: int
@@ -46,6 +46,7 @@ class Manifest:
     start_crc: int = 0
     versions: dict[str, str] = field(default_factory=dict)
     command: str = ""
+    scan: str = "single"
     chunks: tuple[ChunkEntry, ...] = ()
     schema: int = SCHEMA
 
@@ -73,6 +74,7 @@ class Manifest:
             "chains": self.chains,
             "model": self.model["fingerprint"],
             "starts": self.start_crc,
+            "scan": self.scan,
         }
 
 

@@ -12,18 +12,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maskov.errors import InputError, Interrupted, StoreError
+from maskov.glauber.block import run_block_chunk
+from maskov.glauber.block_refill import choose_refill, make_refill
 from maskov.glauber.chains import Chains, arrange, check_temperatures
-from maskov.glauber.engine import run_chunk
+from maskov.glauber.engine import Chunk, run_chunk
 from maskov.glauber.lazy import ENGINES
 from maskov.glauber.manifest import Manifest, versions
+from maskov.glauber.scan import SINGLE, SYSTEMATIC, Scan, block_scan, read_scan
 from maskov.glauber.store import Store, create, open_store, start_crc
 from maskov.glauber.trace import Trace
 from maskov.models.cost import row_seconds
-from maskov.protocols import State
+from maskov.protocols import State, Tokens
+from maskov.schedules import Schedule
 
 
 class Progress(NamedTuple):
-    """How far a run is: steps done and wanted (of every chain); site updates and model rows evaluated by this call."""
+    """How far a run is: steps done and wanted (of every chain); site updates (their mean, where a step draws several)
+    and model rows evaluated by this call."""
 
     step: int
     steps: int
@@ -54,6 +59,8 @@ def glauber(
     command: str = "",
     progress: Callable[[Progress], None] | None = None,
     engine: str = "auto",
+    scan: str | Schedule = SINGLE,
+    refill: str = "auto",
 ) -> Trace:
     """Single-site Glauber dynamics with uniform random sites, all temperatures in one batch.
 
@@ -65,7 +72,9 @@ def glauber(
     (a sweep is the largest n of the starts); chains: per temperature, default one per start; out: path of a new store,
     None for memory; clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists;
     window: steps per entry of a series; engine: "lazy" remembers what it has evaluated and skips waiting times, "plain"
-    evaluates every step, "auto" chooses; the trajectory is the same. Raises ``InputError`` on unusable input,
+    evaluates every step, "auto" chooses; the trajectory is the same; scan: "single" (a random site), "systematic" (the
+    free sites in order), or a mask schedule, whose hidden sites are resampled as a block (``block_glauber`` tells of it
+    and of refill). Raises ``InputError`` on unusable input,
     ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
 
     >>> from maskov.laws import law
@@ -77,13 +86,16 @@ def glauber(
     _check_engine(engine)
     states, labels = encode_starts(model, starts, clamp)
     arranged = arrange(states, temperatures, chains)
-    total = _total_steps(steps, sweeps, int(arranged.n_sites.max()))
-    window = window or max(1, -(-int(arranged.n_sites.max()) // 4))
+    sites = int(arranged.n_sites.max())
+    order = _check_scan(model, scan, refill, engine)
+    updates = order.updates_per_step(sites)
+    total = _total_steps(steps, sweeps, order.steps_per_sweep(sites))
+    window = window or max(1, round(-(-sites // 4) / updates))
     manifest = Manifest(
         steps=total,
         seed=_check_seed(seed),
         window=window,
-        chunk_steps=chunk_steps or _chunk_steps(model, arranged, total, window),
+        chunk_steps=chunk_steps or _chunk_steps(model, arranged, total, window, updates),
         temperatures=tuple(temperatures),
         chains=arranged.count // len(temperatures),
         model=_model_identity(model),
@@ -91,6 +103,7 @@ def glauber(
         start_crc=start_crc(arranged),
         versions=versions(),
         command=command,
+        scan=order.text,
     )
     if manifest.chunk_steps % window:
         raise InputError("chunk_steps", expected=f"a multiple of window = {window}", came=str(manifest.chunk_steps))
@@ -112,7 +125,7 @@ def _continue(out: str | os.PathLike[str], manifest: Manifest) -> Store:
                 str(out),
                 expected=f"the run's own {key} ({value})",
                 came=str(new[key]),
-                remedy="resume with the same model, texts, temperatures, chains and seed, or choose another --out",
+                remedy="resume with the same model, texts, temperatures, chains, seed and scan, or choose another out",
             )
     if manifest.steps > store.manifest.complete_steps:
         store.extend(manifest.steps)
@@ -133,15 +146,16 @@ def advance(
     """
     states = Trace(store)._boundary(len(store.manifest.chunks)).copy()
     done = first = store.manifest.complete_steps
-    loop, forwards = ENGINES[engine](model), 0
+    order, forwards = read_scan(store.manifest.scan), 0
+    run, updates = _runner(model, order, engine), order.updates_per_step(int(chains.n_sites.max()))
     with _interrupts() as stopped:
         while done < steps:
             stop = min(steps, done - done % store.manifest.chunk_steps + store.manifest.chunk_steps)
-            chunk = run_chunk(model, chains, states, store.manifest.seed, done, stop, store.manifest.window, loop)
+            chunk = run(chains, states, store.manifest.seed, done, stop, store.manifest.window)
             store.append(chunk)
             states, done, forwards = chunk.states, stop, forwards + chunk.forwards
             if progress is not None:
-                progress(Progress(done, steps, (done - first) * chains.count, forwards))
+                progress(Progress(done, steps, round((done - first) * chains.count * updates), forwards))
             if stopped.is_set() and done < steps:
                 raise Interrupted(
                     done,
@@ -149,6 +163,15 @@ def advance(
                     if store.manifest.command
                     else "the same call with resume=True",
                 )
+
+
+def _runner(model: Any, scan: Scan, engine: str) -> Callable[[Chains, Tokens, int, int, int, int], Chunk]:
+    """A function (chains, states, seed, start, stop, window) of one scan that runs a chunk."""
+    if scan.schedule is not None:
+        schedule, refill = scan.schedule, make_refill(model, scan.refill)
+        return lambda *a: run_block_chunk(model, a[0], a[1], a[2], a[3], a[4], a[5], schedule, refill)
+    loop, in_order = ENGINES[engine](model), scan.order == SYSTEMATIC
+    return lambda *a: run_chunk(model, a[0], a[1], a[2], a[3], a[4], a[5], loop, in_order)
 
 
 @contextmanager
@@ -222,12 +245,12 @@ def _zero_state(model: Any) -> State:
     return State(np.zeros(n, dtype=np.int64), np.arange(n, dtype=np.int64))
 
 
-def _total_steps(steps: int | None, sweeps: float | None, n: int) -> int:
+def _total_steps(steps: int | None, sweeps: float | None, steps_per_sweep: float) -> int:
     if (steps is None) == (sweeps is None):
         came = "both" if steps is not None else "neither"
         remedy = "pass --steps N or --sweeps N"
         raise InputError("length of the run", expected="either steps or sweeps", came=came, remedy=remedy)
-    wanted = float(steps if steps is not None else sweeps * n)  # type: ignore[operator]
+    wanted = float(steps if steps is not None else sweeps * steps_per_sweep)  # type: ignore[operator]
     if not 0.5 <= wanted < _MOST_STEPS:  # false for NaN too
         came = f"{steps if steps is not None else sweeps}"
         raise InputError("length of the run", expected="1 to 2^53 steps", came=came)
@@ -239,16 +262,25 @@ def _check_engine(engine: str) -> None:
         raise InputError("engine", expected="one of " + ", ".join(ENGINES), came=repr(engine))
 
 
+def _check_scan(model: Any, scan: str | Schedule, refill: str, engine: str) -> Scan:
+    if isinstance(scan, str) and scan in (SINGLE, SYSTEMATIC):
+        return Scan(scan)
+    if engine != "auto":
+        came = f"{engine} with a block scan"
+        raise InputError("engine", expected="auto, the only one for blocks", came=came, remedy="leave it out")
+    return block_scan(scan, choose_refill(model, refill))
+
+
 def _check_seed(seed: int) -> int:
     if not 0 <= int(seed) < 2**64:
         raise InputError("seed", expected="0 … 2^64 − 1", came=str(seed))
     return int(seed)
 
 
-def _chunk_steps(model: Any, chains: Chains, steps: int, window: int) -> int:
+def _chunk_steps(model: Any, chains: Chains, steps: int, window: int, updates_per_step: float) -> int:
     """A multiple of the window, so that no window spans two chunks; a function of the run alone, to be repeatable."""
     updates = _CHUNK_SECONDS / row_seconds(model, int(chains.lengths.max()))
-    in_seconds = min(max(updates, _FEWEST_UPDATES) / chains.count, _MOST_STEPS_IN_CHUNK)
+    in_seconds = min(max(updates, _FEWEST_UPDATES) / chains.count / updates_per_step, _MOST_STEPS_IN_CHUNK)
     wanted = max(in_seconds, steps / _MOST_CHUNKS)
     return window * max(1, round(wanted / window))
 

@@ -65,11 +65,42 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             lambda record: any(cell.get("tv_bound") for cell in record["cells"]),
         ),
     ),
+    "phase": (
+        Figure(
+            "phase",
+            "phase:plot_phase",
+            "Above: median meeting time over n log n, one line per n (Kaplan–Meier estimates, 95 %; △ lower bounds), "
+            "and C(τ) where n log n fits best (estimate, 95 %); past the crossover the lines meet. Below: "
+            "median sweeps to meet over temperature τ and sites n (estimates); hatched and ≥ where fewer than half met "
+            "(lower bounds: the length of the runs). White line: the crossover τ_c(n) (estimate, 95 %, bootstrap over "
+            "pairs); an arrow at the edge: it lies beyond the grid (bound).",
+        ),
+    ),
     "dwell": (
         Figure(
             "dwell",
             "drift:plot_dwell",
             "The longest stays near one text, in sweeps (exact on this run; + went on at its end).",
+        ),
+    ),
+    "topics": (
+        Figure(
+            "topics",
+            "topics:plot_topics",
+            "Share of time in a topic minus the share of random passages that pass for it, in percentage points "
+            "(estimates). Rows: topic of the start; framed: the start's own; ★: the topic recurs.",
+        ),
+        Figure(
+            "topic-shares",
+            "topics:plot_topic_verdicts",
+            "Share of time in each topic of chains that began elsewhere (estimates, 95 % over passages); grey: random "
+            "passages (95 %).",
+        ),
+        Figure(
+            "topic-courses",
+            "topics:plot_topic_courses",
+            "Share of chains in the topics with the largest excess along the run, chains from elsewhere, and in the "
+            "topic of their start (estimates).",
         ),
     ),
     "influence": (
@@ -119,6 +150,60 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
     "identify": (
         Figure("mmse", "identifiability:plot_mmse", "Residual mode uncertainty against visible sites (exact)."),
         Figure("modulus", "identifiability:plot_modulus", "Lower and upper bounds of the modulus against ε."),
+    ),
+    "corpus": (
+        Figure(
+            "corpus",
+            "corpora:plot_corpus",
+            "Residual mode uncertainty of the collections against the visible tokens (upper bounds from held-out "
+            "documents, 95 %), three fits, and under them the visible counts of mask schedules.",
+        ),
+    ),
+    "learn": (
+        Figure(
+            "learning-loss",
+            "learning:plot_loss",
+            "Held-out loss above the exact optimum (dotted), as a share of it: mean over seeds (estimate, 95 %).",
+        ),
+        Figure(
+            "learning-weights",
+            "learning:plot_weights",
+            "Mode weight after training against its start, a point a seed: the diagonal learned nothing.",
+            lambda record: any(run["weight_full_mask"] is not None for s in record["schedules"] for run in s["runs"]),
+        ),
+        Figure(
+            "learning-recovery",
+            "learning:plot_recovery",
+            "Error of the mode weights against the full-mask mass: seeds, their mean (95 %), and what n texts allow.",
+            lambda record: sum(s["full_mask_mass"] > 0 and bool(s["weight_error"]) for s in record["schedules"]) > 1,
+        ),
+    ),
+    "basins": (
+        Figure(
+            "basin-map",
+            "basins_states:plot_basin_map",
+            "Chains on the first two principal components of their embeddings (exact on the kept states), by basin.",
+        ),
+        Figure(
+            "timescales",
+            "basins_states:plot_timescales",
+            "Implied timescales against the lag (estimates, 95 % over chains), and the lag that was chosen.",
+            lambda record: any(row["timescales"][0] for cell in record["cells"] for row in cell["timescales"]),
+        ),
+        Figure(
+            "basin-lifetimes",
+            "basins_states:plot_basin_lifetimes",
+            "Mean lifetime and population of each basin (estimates, 95 % over chains): from the Markov state model, "
+            "and measured on the paths (open).",
+            lambda record: any(len(cell["basins"]) > 1 for cell in record["cells"]),
+        ),
+    ),
+    "trajectories": (
+        Figure(
+            "trajectories",
+            "basins_states:plot_trajectories",
+            "Chains on the first two principal components of their embeddings (exact on the kept states).",
+        ),
     ),
     "bridge": (
         Figure("bridge", "identifiability:plot_bridge", "Blindness ratio and spectral gap against the sites (exact)."),

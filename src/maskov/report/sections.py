@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from maskov.report.sections_basins import basins
+from maskov.report.sections_diagnose import diagnose
+from maskov.report.sections_learning import learning
+from maskov.report.sections_phase import phase
+from maskov.report.sections_topics import topics
 from maskov.report.words import marked, number, quantity, shortened
 
 Rows = list[list[Any]]
@@ -14,13 +19,18 @@ TITLES = {
     "rectangle": "Is there a joint law?",
     "chains": "The chains",
     "entropy": "Change, entropy and irreversibility",
+    "diagnose": "Have the chains mixed?",
     "drift": "How fast meaning is forgotten",
     "couple": "How fast two chains meet",
+    "phase": "Over temperatures and lengths",
     "influence": "How far one site sways another",
+    "topics": "Topics that chains come back to",
     "dwell": "Where chains stay",
+    "basins": "Regions that chains rarely leave",
     "explorer": "Explore the chains",
     "traps": "Traps",
     "tokens": "Tokens that fill a text",
+    "learn": "What training under a schedule teaches",
 }
 
 
@@ -215,12 +225,17 @@ def _certificate(profile: dict[str, Any]) -> str:
 CONTENTS: dict[str, Callable[[dict[str, Any]], Content]] = {
     "rectangle": _rectangle,
     "entropy": _entropy,
+    "diagnose": lambda r: Content(**diagnose(r)),
     "drift": _drift,
     "couple": _couple,
+    "phase": lambda r: Content(**phase(r)),
     "dwell": _dwell,
+    "basins": lambda r: Content(**basins(r)),
+    "topics": lambda r: Content(**topics(r)),
     "influence": _influence,
     "traps": _traps,
     "tokens": _tokens,
+    "learn": lambda r: Content(**learning(r)),
 }
 
 

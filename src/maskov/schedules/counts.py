@@ -152,7 +152,8 @@ class Spans(_OneCount):
         lengths = self._lengths(check_length(length))
         slots = self.count(length) + len(lengths)
         starts = np.sort(rng.random((size, slots)).argsort(axis=1)[:, : len(lengths)], axis=1)
-        return np.stack([_place(rng.permutation(lengths), row, length) for row in starts])
+        sets = [_place(rng.permutation(lengths), row, length) for row in starts]
+        return np.array(sets, dtype=bool).reshape(size, length)  # a mixture may ask for none
 
     def set_law(self, length: int) -> SetLaw:
         """Every placement, equal sets merged."""
