@@ -159,6 +159,15 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             "documents, 95 %), three fits, and under them the visible counts of mask schedules.",
         ),
     ),
+    "advise": (
+        Figure(
+            "left-open",
+            "advisor:plot_left_open",
+            "Mode weights that each schedule leaves open at this excess loss: dots inside the family of predictors "
+            "that get every mode right (a lower bound over all predictors, or an estimate on a corpus), marks the "
+            "upper bound for every predictor; the last row is the recommendation.",
+        ),
+    ),
     "learn": (
         Figure(
             "learning-loss",

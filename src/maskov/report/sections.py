@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from maskov.report.sections_advise import advice
 from maskov.report.sections_basins import basins
 from maskov.report.sections_diagnose import diagnose
 from maskov.report.sections_learning import learning
@@ -31,6 +32,7 @@ TITLES = {
     "traps": "Traps",
     "tokens": "Tokens that fill a text",
     "learn": "What training under a schedule teaches",
+    "advise": "Which schedule to train with",
 }
 
 
@@ -236,6 +238,7 @@ CONTENTS: dict[str, Callable[[dict[str, Any]], Content]] = {
     "traps": _traps,
     "tokens": _tokens,
     "learn": lambda r: Content(**learning(r)),
+    "advise": lambda r: Content(**advice(r)),
 }
 
 
