@@ -96,7 +96,7 @@ Quantity: TypeAlias = Exact | Bound | Estimate
 
 
 def mean_estimate(values: ArrayLike) -> Estimate:
-    """Mean of independent observations: x̄ ± s/√n with the normal 95 % interval.
+    """Mean of independent observations: x̄ ± s/√n with Student's 95 % interval.
 
     values: [n] any unit; errors: ``ValueError`` on an empty array.
 
@@ -107,5 +107,41 @@ def mean_estimate(values: ArrayLike) -> Estimate:
     if x.size == 0:
         raise ValueError("mean_estimate: expected at least one value, got none")
     stderr = float(x.std(ddof=1) / math.sqrt(x.size)) if x.size > 1 else math.inf
-    mean = float(x.mean())
-    return Estimate(mean, stderr, x.size, (mean - 1.96 * stderr, mean + 1.96 * stderr))
+    mean, reach = float(x.mean()), t_quantile(x.size - 1) * stderr
+    return Estimate(mean, stderr, x.size, (mean - reach, mean + reach))
+
+
+def t_quantile(freedom: float) -> float:
+    """The 97.5 % quantile of Student's t; infinite without a degree of freedom.
+
+    >>> round(t_quantile(4), 3), t_quantile(0)
+    (2.776, inf)
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975)) if freedom > 0 else math.inf
+
+
+def resampled_estimate(value: float, replicas: ArrayLike, units: int, n: float, positive: bool = False) -> Estimate:
+    """A statistic with error and 95 % interval from a bootstrap over few units: value ± t_{G−1} s √(G/(G−1)).
+
+    A percentile interval of G units is narrow by about √((G−1)/G) and by the normal quantile's distance to Student's;
+    with a dozen units it covers 87 to 91 % (docs/reliability.md). replicas: [R], of whole units; units: G; n: to
+    report; positive: a quantity above 0, whose interval is taken in logarithms. Where a replica is infinite, or not
+    positive, the interval is that of percentiles.
+
+    >>> resampled_estimate(1.0, [0.9, 1.0, 1.1], 5, 5).interval[1] > 1.2
+    True
+    """
+    draws = np.asarray(replicas, dtype=np.float64)
+    draws = draws[~np.isnan(draws)]
+    if units < 2 or len(draws) < 2:
+        return Estimate(value, math.inf, n)
+    if not np.isfinite(draws).all() or (positive and not (value > 0 and (draws > 0).all())):
+        ends = np.quantile(draws, [0.025, 0.975], method="inverted_cdf")
+        error = float(draws.std(ddof=1)) if np.isfinite(draws).all() else math.inf
+        return Estimate(value, error, n, (float(ends[0]), float(ends[1])))
+    wide = math.sqrt(units / (units - 1))
+    reach = t_quantile(units - 1) * wide * float((np.log(draws) if positive else draws).std(ddof=1))
+    ends = (value * math.exp(-reach), value * math.exp(reach)) if positive else (value - reach, value + reach)
+    return Estimate(value, wide * float(draws.std(ddof=1)), n, (float(ends[0]), float(ends[1])))

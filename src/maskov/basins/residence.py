@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from maskov.basins.microstates import Floats, Labels
 from maskov.basins.timescales import estimate_of
-from maskov.quantities import Estimate
+from maskov.quantities import Estimate, resampled_estimate
 from maskov.survival import restricted_mean, survival_median, weighted_medians
 
 ELSEWHERE = -1
@@ -91,7 +91,7 @@ def dwelling(all_stays: Stays, basin: int, weights: NDArray[np.int64], horizon: 
         times = weights[:, chain] @ length
         left = weights[:, chain] @ ended.astype(np.float64)
         replicas = np.divide(times, left, out=np.full(len(times), np.inf), where=left > 0)
-        mean = estimate_of(total / exits, replicas, exits)
+        mean = resampled_estimate(total / exits, replicas, weights.shape[1], exits, positive=True)
         median = _median(length, ended, weights[:, chain])
     restricted = _positive(restricted_mean(length, ended, float(horizon)))
     return Dwelling(mean, restricted, median, int(mine.sum()), exits, len(np.unique(chain)))

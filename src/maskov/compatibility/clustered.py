@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.quantities import Estimate
+from maskov.quantities import Estimate, resampled_estimate
 from maskov.randomness import Stream, generator
 
 RESAMPLES = 999
@@ -27,7 +27,7 @@ def cluster_weights(clusters: NDArray[np.int64], seed: int, resamples: int = RES
 def bootstrap(
     statistic: Statistic, columns: NDArray[np.float64], weights: NDArray[np.float64], clusters: int
 ) -> Estimate:
-    """The statistic on all data, its bootstrap standard error, and the 95 % percentile interval.
+    """The statistic on all data, with error and 95 % interval from resampled clusters (``resampled_estimate``).
 
     columns: [r, c]; weights: [resamples, r] from ``cluster_weights``; clusters: number of independent units.
     """
@@ -35,8 +35,7 @@ def bootstrap(
     if clusters < 2:
         return Estimate(value, np.inf, clusters)
     replicas = np.array([statistic(columns, w) for w in weights])
-    low, high = np.nanquantile(replicas, [0.025, 0.975])
-    return Estimate(value, float(np.nanstd(replicas, ddof=1)), len(columns), (float(low), float(high)))
+    return resampled_estimate(value, replicas, clusters, len(columns), positive=True)
 
 
 def mean(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maskov.errors import InputError
-from maskov.quantities import Estimate
+from maskov.quantities import Estimate, t_quantile
 from maskov.results import Result
 
 FEWEST_WINDOWS = 8
@@ -107,7 +107,11 @@ def _cell(
 
 
 def correlated_mean(values: NDArray[np.float64]) -> Estimate:
-    """Mean of several correlated series with stderr s/√ESS and a 95 % interval. values: [chains, draws]."""
+    """Mean of several correlated series with stderr s/√ESS and a 95 % interval. values: [chains, draws].
+
+    The interval is Student's with ESS/5 degrees of freedom: log ESS has variance 10/ESS [Sokal 1997], and a variance of
+    ν degrees of freedom has 2/ν [Satterthwaite 1946].
+    """
     from arviz_stats.base import array_stats
 
     mean, spread = float(values.mean()), float(values.std(ddof=1))
@@ -116,7 +120,8 @@ def correlated_mean(values: NDArray[np.float64]) -> Estimate:
     effective = float(array_stats.ess(values, method="mean", chain_axis=0, draw_axis=1))
     effective = min(max(effective, 1.0), values.size)
     stderr = spread / np.sqrt(effective)
-    return Estimate(mean, float(stderr), effective, (mean - 1.96 * float(stderr), mean + 1.96 * float(stderr)))
+    reach = t_quantile(max(effective / 5, 1.0)) * float(stderr)
+    return Estimate(mean, float(stderr), effective, (mean - reach, mean + reach))
 
 
 def _halves(values: NDArray[np.float64]) -> Estimate:

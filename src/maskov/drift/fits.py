@@ -163,7 +163,8 @@ def _fit(law: str, n: Floats, low: Floats, high: Floats, weights: Floats) -> Nor
     # Centred: the intercept and the slope are then all but independent, which keeps Newton's steps long.
     x = n - n.mean() if law == "exp(cn)" else None
     fit = fit_normal(low - shape, high - shape, weights, x)
-    return fit if x is None else fit._replace(a=fit.a - fit.b * n.mean())
+    with np.errstate(invalid="ignore"):  # a resample whose fit ran off to infinity
+        return fit if x is None else fit._replace(a=fit.a - fit.b * n.mean())
 
 
 def _law(law: str, fit: NormalFit, aic: float, wins: float, m: int) -> GrowthLaw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maskov.quantities import Estimate
+from maskov.quantities import Estimate, resampled_estimate
 from maskov.randomness import Stream, generator
 
 Floats = NDArray[np.float64]
@@ -14,7 +14,7 @@ FEWEST_MASSES = 5
 
 
 def error_slope(masses: Floats, errors: Floats, seed: int = 0) -> Estimate | None:
-    """Slope of log mean |error| on log π_0, with a 95 % percentile interval from a bootstrap over seeds.
+    """Slope of log mean |error| on log π_0, with a 95 % interval from a bootstrap over seeds.
 
     masses: π_0 > 0 [M]; errors: [M, seeds], the same seeds at every mass (they share texts, so seeds are resampled
     jointly). None below five distinct masses or two seeds. The theory says −1/2.
@@ -30,8 +30,7 @@ def error_slope(masses: Floats, errors: Floats, seed: int = 0) -> Estimate | Non
     chosen = rng.integers(errors.shape[1], size=(REPLICATES, errors.shape[1]))
     slopes = np.log(errors[:, chosen].mean(axis=2)).T @ x / (x @ x)
     value = float(np.log(errors.mean(axis=1)) @ x / (x @ x))
-    low, high = np.percentile(slopes, [2.5, 97.5])
-    return Estimate(value, float(slopes.std(ddof=1)), errors.shape[1], (float(low), float(high)))
+    return resampled_estimate(value, slopes, errors.shape[1], errors.shape[1])
 
 
 def spread_ratio(initial: Floats, final: Floats, seed: int = 0) -> Estimate | None:
@@ -43,9 +42,8 @@ def spread_ratio(initial: Floats, final: Floats, seed: int = 0) -> Estimate | No
         return None
     chosen = _resampled(initial, seed)
     ratios = final[chosen].std(axis=1) / initial[chosen].std(axis=1)
-    low, high = np.percentile(ratios, [2.5, 97.5])
     value = float(final.std() / initial.std())
-    return Estimate(value, float(ratios.std(ddof=1)), len(initial), (float(low), float(high)))
+    return resampled_estimate(value, ratios, len(initial), len(initial), positive=True)
 
 
 def initial_slope(initial: Floats, final: Floats, seed: int = 0) -> Estimate | None:
@@ -56,8 +54,7 @@ def initial_slope(initial: Floats, final: Floats, seed: int = 0) -> Estimate | N
     if len(initial) < 3 or initial.std() == 0:
         return None
     slopes = np.array([_slope(initial[k], final[k]) for k in _resampled(initial, seed)])
-    low, high = np.percentile(slopes, [2.5, 97.5])
-    return Estimate(_slope(initial, final), float(slopes.std(ddof=1)), len(initial), (float(low), float(high)))
+    return resampled_estimate(_slope(initial, final), slopes, len(initial), len(initial))
 
 
 def _slope(x: Floats, y: Floats) -> float:
