@@ -14,7 +14,7 @@ ROOT = Path(maskov.__file__).parent
 # From LAYOUT in README.md: a room may import rooms of earlier lines, and its own.
 ORDER = [
     ["errors", "quantities", "rooms"],
-    ["randomness", "protocols", "results", "files"],
+    ["randomness", "protocols", "results", "files", "place"],
     ["laws", "schedules", "survival", "texts", "workers"],
     ["conformance"],
     ["models"],

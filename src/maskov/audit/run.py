@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from maskov.audit.folder import AuditFolder
@@ -13,6 +14,7 @@ from maskov.audit.setting import Setting
 from maskov.audit.studies import STUDIES, Study
 from maskov.errors import InputError, Interrupted, RunError
 from maskov.glauber.run import encode_starts
+from maskov.place import only_writer
 from maskov.results import jsonable
 
 # done share of the whole, name of the study, what it is at
@@ -46,18 +48,23 @@ def audit(
     identity = {"name": model.name, "fingerprint": model.fingerprint}
     inputs = {"model": identity, "seed": seed, "texts": _describe(texts), "clamp": clamp, "plan": jsonable(plan)}
     folder = AuditFolder(out, inputs, resume, provenance)
-    todo = [study for study in STUDIES if _allowed(study, model, starts, plan)]
+    setting = Setting(model, starts, plan, seed, folder.trace_path, folder.phase_path, resume, command)
+    with only_writer(folder.path):
+        _run_all(folder, setting, progress)
+    return folder
+
+
+def _run_all(folder: AuditFolder, setting: Setting, progress: Progress | None) -> None:
+    todo = [study for study in STUDIES if _allowed(study, setting.model, setting.starts, setting.plan)]
     done, whole = 0.0, sum(study.share for study in todo)
     for study in todo:
         tell = _teller(progress, done / whole, study, whole)
         tell(0.0, "")
         if study.name not in folder.results:
-            setting = Setting(model, starts, plan, seed, folder.trace_path, folder.phase_path, resume, command, tell)
-            _run_one(study, setting, folder)
+            _run_one(study, replace(setting, progress=tell), folder)
         done += study.share
     if progress is not None:
         progress(1.0, "report", "")
-    return folder
 
 
 def _allowed(study: Study, model: Any, starts: Any, plan: Plan) -> bool:

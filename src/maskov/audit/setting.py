@@ -27,7 +27,7 @@ class Setting:
     phase_path: str
     resume: bool
     command: str
-    progress: Callable[[float, str], None]
+    progress: Callable[[float, str], None] = lambda share, at: None
 
     def counted(self, done: int, total: int) -> None:
         """The progress of a study that counts."""

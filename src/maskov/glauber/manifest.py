@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
+import zlib
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from maskov.errors import StoreError
+from maskov.place import Place
 
 SCHEMA = 1
 FILE = "manifest.json"
@@ -90,59 +90,58 @@ def versions() -> dict[str, str]:
 
 
 def to_json(manifest: Manifest) -> str:
-    """The manifest as JSON text."""
-    return json.dumps(asdict(manifest) | {"complete_steps": manifest.complete_steps}, indent=1, allow_nan=False)
+    """The manifest as JSON text, with a sum over all of it."""
+    body = asdict(manifest) | {"complete_steps": manifest.complete_steps}
+    return json.dumps({**body, "sum": _sum(body)}, indent=1, allow_nan=False)
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
+def _sum(body: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(body, sort_keys=True, separators=(",", ":")).encode())
+
+
+def write_manifest(place: Place, manifest: Manifest) -> None:
     """Replace the manifest atomically: a reader sees the old one or the new one, never a part."""
-    target, part = folder / FILE, folder / f"{FILE}.part"
-    with part.open("w", encoding="utf-8") as handle:
-        handle.write(to_json(manifest))
-        handle.flush()
-        os.fsync(handle.fileno())
-    part.replace(target)
+    place.write(FILE, to_json(manifest).encode())
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(place: Place) -> Manifest:
     """The manifest of a stored run; ``StoreError`` names the file and the remedy when it can't be used."""
-    path = folder / FILE
-    if not folder.is_dir():
-        raise StoreError(
-            str(folder),
-            expected="the folder of a run",
-            came="no such folder",
-            remedy="check the path, or run `maskov sample … --out`",
-        )
-    if not path.is_file():
-        raise StoreError(
-            str(folder),
-            expected=f"a run with a {FILE}",
-            came="a folder without one",
-            remedy="this is not a maskov run, or its first chunk was never completed",
-        )
+    path, content = f"{place}/{FILE}", place.read(FILE)
+    if content is None:
+        raise _absent(place)
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        schema = raw.get("schema")
-        if schema != SCHEMA:
-            raise StoreError(
-                str(path),
-                expected=f"schema {SCHEMA}",
-                came=f"schema {schema}",
-                remedy="read it with the version of maskov that wrote it: "
-                + str(raw.get("versions", {}).get("maskov", "unknown")),
-            )
+        raw = json.loads(content.decode("utf-8"))
+        _check_schema(path, raw)
         return _parse(raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(
-            str(path),
+            path,
             expected="a readable manifest",
-            came=f"damaged JSON ({error})",
+            came=f"damaged JSON ({str(error)[:120]})",
             remedy="restore the file from a copy; the chunks beside it are untouched",
         ) from error
 
 
+def _absent(place: Place) -> StoreError:
+    if not place.exists():
+        remedy = "check the path, or run `maskov sample … --out`"
+        return StoreError(str(place), expected="the folder of a run", came="no such folder", remedy=remedy)
+    remedy = "this is not a maskov run, or its first chunk was never completed"
+    return StoreError(str(place), expected=f"a run with a {FILE}", came="a folder without one", remedy=remedy)
+
+
+def _check_schema(path: str, raw: dict[str, Any]) -> None:
+    schema = raw.get("schema")
+    if schema != SCHEMA:
+        wrote = str(raw.get("versions", {}).get("maskov", "unknown"))
+        remedy = f"read it with the version of maskov that wrote it: {wrote}"
+        raise StoreError(path, expected=f"schema {SCHEMA}", came=f"schema {schema}", remedy=remedy)
+
+
 def _parse(raw: dict[str, Any]) -> Manifest:
+    told = raw.pop("sum", None)  # runs of before there was one have none
+    if told is not None and told != _sum(raw):
+        raise ValueError("its content does not match its sum")
     raw = {key: value for key, value in raw.items() if key != "complete_steps"}
     chunks = tuple(ChunkEntry(*(int(v) for v in entry)) for entry in raw.pop("chunks"))
     stops = [c.stop for c in chunks]

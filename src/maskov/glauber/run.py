@@ -19,9 +19,10 @@ from maskov.glauber.engine import Chunk, run_chunk
 from maskov.glauber.lazy import ENGINES
 from maskov.glauber.manifest import Manifest, versions
 from maskov.glauber.scan import SINGLE, SYSTEMATIC, Scan, block_scan, read_scan
-from maskov.glauber.store import Store, create, open_store, start_crc
+from maskov.glauber.store import Store, create, open_store, start_crc, writing
 from maskov.glauber.trace import Trace
 from maskov.models.cost import row_seconds
+from maskov.place import Place, place_of
 from maskov.protocols import State, Tokens
 from maskov.schedules import Schedule
 
@@ -68,14 +69,14 @@ def glauber(
     are a function of (seed, c, t): batch, chunking and resuming do not change a trajectory.
 
     model: a ``TextModel``, or any ``Conditionals`` when ``starts`` are ``State`` values; starts: texts, ``State``
-    values or None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain
-    (a sweep is the largest n of the starts); chains: per temperature, default one per start; out: path of a new store,
-    None for memory; clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it exists;
-    window: steps per entry of a series; engine: "lazy" remembers what it has evaluated and skips waiting times, "plain"
-    evaluates every step, "auto" chooses; the trajectory is the same; scan: "single" (a random site), "systematic" (the
-    free sites in order), or a mask schedule, whose hidden sites are resampled as a block (``block_glauber`` tells of it
-    and of refill). Raises ``InputError`` on unusable input,
-    ``Interrupted`` after Ctrl-C, ``RunError`` on a full disk.
+    values or None (a law's all-zero state); temperature: one or several, > 0; steps or sweeps: length of every chain (a
+    sweep is the largest n of the starts); chains: per temperature, default one per start; out: path or fsspec URL of a
+    new store, None for memory; clamp: free sites to hold, numbered from 1 ("3-10,15"); resume: continue ``out`` if it
+    exists; window: steps per entry of a series; engine: "lazy" remembers what it has evaluated and skips waiting times,
+    "plain" evaluates every step, "auto" chooses; the trajectory is the same; scan: "single" (a random site),
+    "systematic" (the free sites in order), or a mask schedule, whose hidden sites are resampled as a block
+    (``block_glauber`` tells of it and of refill). Raises ``InputError`` on unusable input, ``Interrupted`` after
+    Ctrl-C, ``RunError`` on a full disk.
 
     >>> from maskov.laws import law
     >>> trace = glauber(law("curie-weiss?sites=6&beta=0.5"), [State(np.zeros(6, int), np.arange(6))], steps=20)
@@ -107,22 +108,20 @@ def glauber(
     )
     if manifest.chunk_steps % window:
         raise InputError("chunk_steps", expected=f"a multiple of window = {window}", came=str(manifest.chunk_steps))
-    store = (
-        _continue(out, manifest)
-        if resume and out is not None and os.path.exists(out)
-        else create(out, arranged, manifest)
-    )
-    advance(model, store, arranged, total, progress, engine)
+    place = None if out is None else place_of(out)
+    with writing(place, resume) as there:
+        store = _continue(place, manifest) if there and place is not None else create(place, arranged, manifest)
+        advance(model, store, arranged, total, progress, engine)
     return Trace(store)
 
 
-def _continue(out: str | os.PathLike[str], manifest: Manifest) -> Store:
-    store = open_store(out)
+def _continue(place: Place, manifest: Manifest) -> Store:
+    store = open_store(place)
     old, new = store.manifest.identity(), manifest.identity()
     for key, value in old.items():
         if value != new[key]:
             raise StoreError(
-                str(out),
+                str(place),
                 expected=f"the run's own {key} ({value})",
                 came=str(new[key]),
                 remedy="resume with the same model, texts, temperatures, chains, seed and scan, or choose another out",

@@ -16,7 +16,6 @@ import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -27,8 +26,13 @@ from zarr.codecs import Crc32cCodec, ZstdCodec
 from maskov.errors import InputError, RunError, StoreError
 from maskov.glauber.chains import Chains
 from maskov.glauber.engine import SERIES, Chunk
+from maskov.glauber.manifest import FILE as MANIFEST
 from maskov.glauber.manifest import ChunkEntry, Manifest, read_manifest, write_manifest
+from maskov.place import LOCK, Folder, Place, place_of
 
+_COORDINATES = ("temperature", "chain_id", "n_sites", "length", "free")
+# What lies in a store, whatever moment it was left at.
+_OWN = {"zarr.json", "state", "changes", *SERIES, *_COORDINATES, MANIFEST, f"{MANIFEST}.part", LOCK}
 _CODECS = (ZstdCodec(level=1), Crc32cCodec())
 
 
@@ -46,10 +50,10 @@ def start_crc(chains: Chains) -> int:
 
 
 class Store:
-    """One run's arrays and manifest. ``path`` is None for a run that is kept in memory."""
+    """One run's arrays and manifest. ``place`` is None for a run that is kept in memory."""
 
-    def __init__(self, group: zarr.Group, path: Path | None, manifest: Manifest) -> None:
-        self.group, self.path, self.manifest = group, path, manifest
+    def __init__(self, group: zarr.Group, place: Place | None, manifest: Manifest) -> None:
+        self.group, self.place, self.manifest = group, place, manifest
         self._open: dict[
             str, zarr.Array[Any]
         ] = {}  # reading an array's metadata costs as much as writing a chunk of it
@@ -62,7 +66,7 @@ class Store:
             found = cast("zarr.Array[Any]", self.group[name])
         except (KeyError, ValueError) as error:
             raise StoreError(
-                f"{self.path}/{name}",
+                f"{self.place}/{name}",
                 expected="a stored array",
                 came=f"none that can be read ({error})",
                 remedy=_REMEDY,
@@ -79,14 +83,14 @@ class Store:
             raise
         except Exception as error:  # the codecs raise many kinds
             raise StoreError(
-                f"{self.path}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY
+                f"{self.place}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY
             ) from error
 
     def checked(self, name: str, *values: NDArray[Any], expected: int) -> None:
         """``StoreError`` unless the CRC-32 of the values is the manifest's."""
         if crc(*values) != expected:
             raise StoreError(
-                f"{self.path}/{name}",
+                f"{self.place}/{name}",
                 expected="data that match the manifest",
                 came="other data (damaged or missing)",
                 remedy=_REMEDY,
@@ -116,8 +120,8 @@ class Store:
             array[:] = changes
 
     def _commit(self, manifest: Manifest) -> None:
-        if self.path is not None:
-            write_manifest(self.path, manifest)
+        if self.place is not None:
+            write_manifest(self.place, manifest)
         self.manifest = manifest
 
     def extend(self, steps: int) -> None:
@@ -139,33 +143,37 @@ def _run_shapes(manifest: Manifest) -> dict[str, int]:
     return {"state": 1 + -(-manifest.steps // manifest.chunk_steps), **dict.fromkeys(SERIES, windows)}
 
 
-def create(out: str | os.PathLike[str] | None, chains: Chains, manifest: Manifest) -> Store:
-    """A new store with the starts in it; refuses a path that exists."""
-    path = None if out is None else Path(out)
+def create(place: Place | None, chains: Chains, manifest: Manifest) -> Store:
+    """A new store with the starts in it, at an empty place or in memory."""
     with _disk_errors(0):
-        group = zarr.open_group(_target(path), mode="w-", zarr_format=3)
+        target = zarr.storage.MemoryStore() if place is None else place.zarr()
+        group = zarr.open_group(target, mode="a", zarr_format=3)
         _make_arrays(group, chains, manifest)
-    store = Store(group, path, manifest)
-    with _disk_errors(0):
+        store = Store(group, place, manifest)
         store._commit(manifest)
     return store
 
 
-def _target(path: Path | None) -> Any:
-    if path is None:
-        return zarr.storage.MemoryStore()
-    if path.exists():
-        raise InputError(
-            "--out",
-            expected="a new path",
-            came=f"{path}, which exists",
-            remedy="choose another, or continue it with --resume",
-        )
-    if not path.parent.is_dir():
-        raise InputError(
-            "--out", expected="an existing parent folder", came=str(path.parent), remedy="create the folder first"
-        )
-    return str(path)
+@contextmanager
+def writing(place: Place | None, resume: bool) -> Iterator[bool]:
+    """A place that is held against other writers. Yields whether it holds a run to go on with; makes it if not.
+
+    A place that a kill left before its first manifest holds nothing yet: ``resume`` begins it anew.
+    """
+    if place is None:
+        yield False
+        return
+    there = resume and place.exists()
+    with _disk_errors(0):
+        if not there:
+            place.make()
+    with place.writer():
+        yield there and not _begun(place)
+
+
+def _begun(place: Place) -> bool:
+    """Whether it has no manifest, and nothing that another than ``create`` makes."""
+    return place.read(MANIFEST) is None and place.names() <= _OWN
 
 
 def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
@@ -177,6 +185,7 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
         shape=(shapes["state"], B, L),
         chunks=(1, B, L),
         dtype="int32",
+        overwrite=True,
         fill_value=-1,
         compressors=_CODECS,
         dimension_names=("boundary", "chain", "column"),
@@ -188,6 +197,7 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
             shape=(shapes[name], B),
             chunks=(windows_per_chunk, B),
             dtype="float64",
+            overwrite=True,
             fill_value=np.nan,
             compressors=_CODECS,
             dimension_names=("window", "chain"),
@@ -199,20 +209,25 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
         "length": chains.lengths,
     }
     for name, values in coordinates.items():
-        group.create_array(name, data=values, compressors=_CODECS, dimension_names=("chain",))
-    group.create_array("free", data=chains.free, compressors=_CODECS, dimension_names=("chain", "free_site"))
-    group.create_group("changes")
+        group.create_array(name, data=values, overwrite=True, compressors=_CODECS, dimension_names=("chain",))
+    dimensions = ("chain", "free_site")
+    group.create_array("free", data=chains.free, overwrite=True, compressors=_CODECS, dimension_names=dimensions)
+    group.create_group("changes", overwrite=True)
 
 
-def open_store(path: str | os.PathLike[str]) -> Store:
-    """A stored run."""
-    folder = Path(path)
-    manifest = read_manifest(folder)
+def open_store(out: str | os.PathLike[str] | Place) -> Store:
+    """A stored run: a path, a URL or a place."""
+    place = place_of(out) if isinstance(out, (str, os.PathLike)) else out
+    manifest = read_manifest(place)
     try:
-        group = zarr.open_group(str(folder), mode="r+" if os.access(folder, os.W_OK) else "r", zarr_format=3)
+        group = zarr.open_group(place.zarr(), mode="r" if _read_only(place) else "r+", zarr_format=3)
     except Exception as error:  # zarr raises many kinds on damaged metadata
-        raise StoreError(str(folder), expected="a Zarr v3 group", came=str(error)[:200], remedy=_REMEDY) from error
-    return Store(group, folder, manifest)
+        raise StoreError(str(place), expected="a Zarr v3 group", came=str(error)[:200], remedy=_REMEDY) from error
+    return Store(group, place, manifest)
+
+
+def _read_only(place: Place) -> bool:
+    return isinstance(place, Folder) and not os.access(place.path, os.W_OK)
 
 
 @contextmanager

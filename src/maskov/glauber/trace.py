@@ -168,7 +168,7 @@ class Trace:
 
         with warnings.catch_warnings():
             warnings.filterwarnings(
-                "ignore", message=".*manifest.json is not recognized"
+                "ignore", message=".*(manifest.json|writer.lock) is not recognized"
             )  # it lies beside the arrays on purpose
             data = xr.open_zarr(self.store.group.store, consolidated=False, zarr_format=3)
         windows = -(-self.steps // self.window)
@@ -181,7 +181,7 @@ class Trace:
 
     def __repr__(self) -> str:
         m = self.manifest
-        where = self.store.path or "in memory"
+        where = self.store.place or "in memory"
         size = f"{len(m.temperatures)} temperatures × {m.chains} chains, {self.steps} of {m.steps} steps"
         return f"Trace({m.model['name']}, {size}, seed {m.seed}, {where})"
 
@@ -189,6 +189,6 @@ class Trace:
 def open_trace(path: str | os.PathLike[str]) -> Trace:
     """A stored trace; ``StoreError`` (exit code 2) when it can't be read.
 
-    path: the folder that ``maskov sample --out`` wrote.
+    path: the folder, or the fsspec URL, that ``maskov sample --out`` wrote.
     """
     return Trace(open_store(path))

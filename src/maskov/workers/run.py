@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 from maskov.errors import InputError, Interrupted
+from maskov.place import only_writer
 from maskov.workers.cluster import on_ray
 from maskov.workers.local import in_processes, in_turn
 from maskov.workers.shelf import Shelf
@@ -41,11 +43,24 @@ def run_units(
     check_units(wanted)
     ray, count = parse_workers(workers)
     shelf = Shelf(folder, resume)
+    with nullcontext() if shelf.path is None else only_writer(shelf.path):
+        return _run_all(wanted, shelf, _Hands(ray or ray_address is not None, count, ray_address), progress)
+
+
+class _Hands(NamedTuple):
+    """Who does the work: Ray or not, how many, and the address of a cluster that runs."""
+
+    ray: bool
+    count: int
+    address: str | None
+
+
+def _run_all(wanted: list[Unit], shelf: Shelf, hands: _Hands, progress: Callable[[int, int], None] | None) -> list[Any]:
     found = {unit.name: shelf.read(unit) for unit in wanted}
     open_units = [unit for unit in wanted if found[unit.name] is None]
     done = len(wanted) - len(open_units)
     try:
-        for unit, answer in _streams(open_units, ray or ray_address is not None, count, ray_address):
+        for unit, answer in _streams(open_units, *hands):
             found[unit.name] = result_of(answer)
             shelf.write(unit, found[unit.name])
             done += 1
