@@ -14,7 +14,7 @@ from maskov.models.cost import row_seconds
 from maskov.protocols import State
 
 # Nominal seconds of model rows. The clock is not read: the same call gives the same numbers on every machine.
-BUDGETS = {"quick": 100.0, "standard": 1500.0, "full": 15000.0}
+BUDGETS = {"quick": 100.0, "standard": 900.0, "full": 9000.0}
 _SHARES = {
     "rectangle": 0.1,
     "chains": 0.45,

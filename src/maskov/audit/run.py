@@ -37,7 +37,7 @@ def audit(
     """Study a model on texts and fill ``out`` with results.json, tables and the trace.
 
     model: a ``TextModel``, a law, or a causal model (rectangles only); texts: passages or strings, None for a law's own
-    states; budget: quick, standard or full (100, 1,500, 15,000 nominal seconds of model rows on two cores); clamp: free
+    states; budget: quick, standard or full (100, 900, 9,000 nominal seconds of model rows on two cores); clamp: free
     sites to hold; resume: skip what ``out`` holds; provenance: more for the record's inputs, which no resume checks.
     A study that the input doesn't allow becomes a warning. Raises ``InputError``, ``Interrupted`` and ``RunError``;
     studies done until then are stored.

@@ -25,7 +25,7 @@ Examples:
     type=click.Choice(["quick", "standard", "full"]),
     default="quick",
     show_default=True,
-    help="About 2 minutes, half an hour, or 5 hours on two cores.",
+    help="About 2 minutes, 15 minutes, or 3 hours on two cores.",
 )
 @click.option("--resume", is_flag=True, help="Continue the audit at --out, if there is one.")
 @clamp_option

@@ -30,9 +30,14 @@ from maskov.glauber.manifest import FILE as MANIFEST
 from maskov.glauber.manifest import ChunkEntry, Manifest, read_manifest, write_manifest
 from maskov.place import LOCK, Folder, Place, place_of
 
-_COORDINATES = ("temperature", "chain_id", "n_sites", "length", "free")
+_DIMENSIONS: dict[str, tuple[str, ...]] = {
+    "state": ("boundary", "chain", "column"),
+    **dict.fromkeys(SERIES, ("window", "chain")),
+    **dict.fromkeys(("temperature", "chain_id", "n_sites", "length"), ("chain",)),
+    "free": ("chain", "free_site"),
+}
 # What lies in a store, whatever moment it was left at.
-_OWN = {"zarr.json", "state", "changes", *SERIES, *_COORDINATES, MANIFEST, f"{MANIFEST}.part", LOCK}
+_OWN = {"zarr.json", "changes", *_DIMENSIONS, MANIFEST, f"{MANIFEST}.part", LOCK}
 _CODECS = (ZstdCodec(level=1), Crc32cCodec())
 
 
@@ -85,6 +90,32 @@ class Store:
             raise StoreError(
                 f"{self.place}/{name}", expected="data that match their checksum", came=str(error)[:200], remedy=_REMEDY
             ) from error
+
+    def sized(self, name: str, shape: tuple[int, ...]) -> None:
+        """``StoreError`` unless an array has this shape."""
+        found = self.array(name).shape
+        if found != shape:
+            told = {"expected": f"an array of shape {shape}, as the manifest says", "came": str(found)}
+            raise StoreError(f"{self.place}/{name}", **told, remedy=_REMEDY)
+
+    def dataset(self) -> Any:
+        """The arrays as xarray sees them, opened lazily; ``StoreError`` where they are not as they were made."""
+        import warnings
+
+        import xarray as xr
+
+        try:
+            with warnings.catch_warnings():  # the manifest, and parts of files that a kill left
+                warnings.filterwarnings("ignore", message=".*is not recognized as a component")
+                data = xr.open_zarr(self.group.store, consolidated=False, zarr_format=3)
+            if {name: data[name].dims for name in _DIMENSIONS} != _DIMENSIONS:
+                raise ValueError("other dimensions than those of a run")
+        except Exception as error:  # zarr and xarray raise many kinds on damaged metadata
+            remedy, came = _REMEDY, str(error)[:200]
+            raise StoreError(
+                f"{self.place}", expected="arrays with their own names", came=came, remedy=remedy
+            ) from error
+        return data[list(_DIMENSIONS)]
 
     def checked(self, name: str, *values: NDArray[Any], expected: int) -> None:
         """``StoreError`` unless the CRC-32 of the values is the manifest's."""
@@ -173,7 +204,8 @@ def writing(place: Place | None, resume: bool) -> Iterator[bool]:
 
 def _begun(place: Place) -> bool:
     """Whether it has no manifest, and nothing that another than ``create`` makes."""
-    return place.read(MANIFEST) is None and place.names() <= _OWN
+    left = {name for name in place.names() if not (name.startswith("zarr.") and name.endswith(".partial"))}
+    return place.read(MANIFEST) is None and left <= _OWN
 
 
 def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
@@ -188,7 +220,7 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
         overwrite=True,
         fill_value=-1,
         compressors=_CODECS,
-        dimension_names=("boundary", "chain", "column"),
+        dimension_names=_DIMENSIONS["state"],
     )
     state[0] = chains.tokens.astype(np.int32)
     for name in SERIES:
@@ -200,18 +232,17 @@ def _make_arrays(group: zarr.Group, chains: Chains, manifest: Manifest) -> None:
             overwrite=True,
             fill_value=np.nan,
             compressors=_CODECS,
-            dimension_names=("window", "chain"),
+            dimension_names=_DIMENSIONS[name],
         )
     coordinates = {
         "temperature": chains.temperatures,
         "chain_id": chains.ids,
         "n_sites": chains.n_sites,
         "length": chains.lengths,
+        "free": chains.free,
     }
     for name, values in coordinates.items():
-        group.create_array(name, data=values, overwrite=True, compressors=_CODECS, dimension_names=("chain",))
-    dimensions = ("chain", "free_site")
-    group.create_array("free", data=chains.free, overwrite=True, compressors=_CODECS, dimension_names=dimensions)
+        group.create_array(name, data=values, overwrite=True, compressors=_CODECS, dimension_names=_DIMENSIONS[name])
     group.create_group("changes", overwrite=True)
 
 

@@ -99,6 +99,8 @@ class Trace:
 
     def _read_changes(self, k: int) -> NDArray[np.int32]:
         name = f"changes/{k:06d}"
+        # Before it is read: metadata may promise any size.
+        self.store.sized(name, (self.manifest.chunks[k].changes, 5))
         rows = self.store.read(name)
         self.store.checked(name, rows, expected=self.manifest.chunks[k].changes_crc)
         return rows
@@ -157,20 +159,23 @@ class Trace:
             first = chunk.stop
         return values
 
-    def to_xarray(self) -> Any:
+    def verify(self) -> None:
+        """Read every stored number once; ``StoreError`` names the part that does not match the manifest's sums."""
+        self.chains()
+        assert self.series is not None
+        for k in range(len(self.manifest.chunks)):
+            self._read_boundary(k + 1)
+            self._read_changes(k)
+
+    def to_xarray(self, check: bool = True) -> Any:
         """An xarray Dataset: series over (window, chain), opened lazily; ``step`` is each window's last step.
 
-        ArviZ reads it after ``.rename(window="draw")``.
+        ArviZ reads it after ``.rename(window="draw")``. check: ``verify`` first, since xarray knows of no sums and
+        takes a missing file for missing values; False opens without reading.
         """
-        import warnings
-
-        import xarray as xr
-
-        with warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", message=".*(manifest.json|writer.lock) is not recognized"
-            )  # it lies beside the arrays on purpose
-            data = xr.open_zarr(self.store.group.store, consolidated=False, zarr_format=3)
+        if check:
+            self.verify()
+        data = self.store.dataset()
         windows = -(-self.steps // self.window)
         data = data.isel(window=slice(0, windows), boundary=slice(0, len(self.manifest.chunks) + 1))
         ends = np.minimum(self.window * np.arange(1, windows + 1), self.steps)
