@@ -86,8 +86,9 @@ def _record(path: Path) -> Any:
 
 def _manifest(path: Path) -> Any:
     from maskov.glauber.manifest import read_manifest
+    from maskov.place import place_of
 
-    return read_manifest(path.parent)
+    return read_manifest(place_of(path.parent))
 
 
 def _unit(path: Path) -> Any:

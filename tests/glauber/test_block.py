@@ -175,7 +175,7 @@ def test_a_run_with_another_scan_is_refused(tmp_path: Path) -> None:
 def test_runs_stored_before_scans_are_single_site(tmp_path: Path) -> None:
     glauber(TABLE, None, steps=4, out=tmp_path / "a")
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
-    assert manifest.pop("scan") == "single"
+    assert manifest.pop("scan") == "single" and manifest.pop("sum")
     (tmp_path / "a" / "manifest.json").write_text(json.dumps(manifest))
     assert open_trace(tmp_path / "a").manifest.scan == "single"
     assert glauber(TABLE, None, steps=8, out=tmp_path / "a", resume=True).steps == 8

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from maskov.cli.options import clamp_option, study_options, texts_option
+from maskov.cli.output import say, warn
 
 EXAMPLE = """\b
 Examples:
@@ -80,10 +81,9 @@ def command(
     if json_target != "-":
         from maskov.report.summary import sentences
 
-        click.echo("\n".join([*sentences(done.record()), "", f"report: {report}"]))
+        say("\n".join([*sentences(done.record()), "", f"report: {report}"]))
     if not quiet:
-        for warning in done.warnings:
-            click.echo(f"warning: {warning}", err=True)
+        warn(done.warnings)
 
 
 def default_folder(model_name: str) -> str:

@@ -140,4 +140,4 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[31mb")
     'a\\\\x1b[31mb'
     """
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)

@@ -30,12 +30,22 @@ def finish(
         content = result if isinstance(result, dict) else result.to_dict()
         write_record(make_record(command, {**inputs, **provenance()}, content, told), json_target)
     if json_target != "-":
-        from maskov.cli.main import printable
-
-        click.echo(printable(str(result) if text is None else text))
+        say(str(result) if text is None else text)
     if not quiet:
-        for warning in told:
-            click.echo(f"warning: {warning}", err=True)
+        warn(told)
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print, with control characters shown: a text or a name must not steer the terminal."""
+    from maskov.cli.main import printable
+
+    click.echo(printable(text), err=err)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """One line each on standard error."""
+    for warning in warnings:
+        say(f"warning: {warning}", err=True)
 
 
 def model_inputs(model: Any, **others: Any) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from maskov.cli.output import say
+
 EXAMPLE = """\b
 Examples:
   maskov report audit-en-tiny
@@ -24,7 +26,7 @@ def command(folders: tuple[str, ...], figures: str | None, out: str | None) -> N
     if len(folders) > 1:
         from maskov.report.compare import write_comparison
 
-        click.echo(f"comparison: {write_comparison(folders, out or 'comparison.html')}")
+        say(f"comparison: {write_comparison(folders, out or 'comparison.html')}")
     else:
         _one(folders[0], out)
     for folder in folders if figures else ():
@@ -38,7 +40,7 @@ def _one(folder: str, out: str | None) -> None:
     if out is not None:
         remedy = "leave --out away; the report of one audit stands in its folder"
         raise InputError("--out", expected="two audits or more to compare", came="one", remedy=remedy)
-    click.echo(f"report: {write_report(folder)}")
+    say(f"report: {write_report(folder)}")
 
 
 def _draw(folder: str, kind: str) -> None:
@@ -49,4 +51,4 @@ def _draw(folder: str, kind: str) -> None:
 
     results = read_record(Path(folder) / "results.json")["results"]
     for path in write_figures(results, Path(folder) / "figures", kind):
-        click.echo(f"figure: {path}")
+        say(f"figure: {path}")

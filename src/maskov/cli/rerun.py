@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from maskov.cli.output import say
+
 EXAMPLE = """\b
 Examples:
   maskov couple 'law:curie-weiss?sites=8&beta=0.5' --pairs 8 --json couple.json
@@ -31,12 +33,12 @@ def command(context: click.Context, record: str, tolerance: float, json_target: 
     after = _again(context, before, record, json_target)
     found = differences(before["results"], after["results"], tolerance)
     for change in _changed_inputs(before["inputs"], after["inputs"]):
-        click.echo(change)
+        say(change)
     for difference in found[:20]:
-        click.echo(f"{difference.path}: {_short(difference.before)} before, {_short(difference.after)} now")
+        say(f"{difference.path}: {_short(difference.before)} before, {_short(difference.after)} now")
     if len(found) > 20:
-        click.echo(f"… and {len(found) - 20} more")
-    click.echo("the results differ" if found else "the results are the same")
+        say(f"… and {len(found) - 20} more")
+    say("the results differ" if found else "the results are the same")
     return 1 if found else 0
 
 

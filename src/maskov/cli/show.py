@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from maskov.cli.options import device_options
+from maskov.cli.output import say
 
 EXAMPLE = """\b
 Example:
@@ -26,7 +27,7 @@ def command(run: str, chain: int, at: str | None, model_name: str | None, device
 
     trace, model = load_run(run, model_name, device, dtype)
     for step in _steps(at, trace.steps):
-        click.echo(f"{step}\t{one_line(model.decode(trace.state(chain, step)))}")
+        say(f"{step}\t{one_line(model.decode(trace.state(chain, step)))}")
 
 
 def _steps(at: str | None, last: int) -> list[int]:

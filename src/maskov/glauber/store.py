@@ -69,7 +69,7 @@ class Store:
             return self._open[name]
         try:
             found = cast("zarr.Array[Any]", self.group[name])
-        except (KeyError, ValueError) as error:
+        except Exception as error:  # zarr raises many kinds on damaged metadata
             raise StoreError(
                 f"{self.place}/{name}",
                 expected="a stored array",
