@@ -76,6 +76,24 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             "pairs); an arrow at the edge: it lies beyond the grid (bound).",
         ),
     ),
+    "diagnose": (
+        Figure(
+            "needed",
+            "diagnostics:plot_needed",
+            "Sweeps that would be enough for the wanted effective draws and R-hat (estimates, 95 %), beside those that "
+            "were run; the verdict in words where no length can be named.",
+        ),
+        Figure(
+            "r-hat",
+            "diagnostics:plot_r_hat",
+            "R-hat − 1 of each scalar summary (estimates), the target, and what noise alone would show (short bars).",
+        ),
+        Figure(
+            "ess",
+            "diagnostics:plot_ess",
+            "Effective draws of each scalar summary, bulk (filled) and tail (open), and the target (estimates, 95 %).",
+        ),
+    ),
     "dwell": (
         Figure(
             "dwell",
