@@ -65,6 +65,8 @@ def made_small(words: list[str], takes_texts: bool = False) -> list[str]:
     for k, word in enumerate(small[:-1]):
         if word in _MOST:
             small[k + 1] = str(min(float(small[k + 1]), _MOST[word])).removesuffix(".0")
+        if word == "--at":  # the run is small, too
+            small[k + 1] = ",".join(str(min(int(step), 30)) for step in small[k + 1].split(","))
     bundled = [word for word in small[1:] if word in ("en-tiny", "FOLDER")]
     if words[0] != "models" and bundled:
         small = [small[0], *("path/to/model" if word in bundled else word for word in small[1:])]

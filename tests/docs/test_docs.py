@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.docs.commands import RECORDS, ROOT, Shown, made_small, pages, shown
@@ -29,7 +31,20 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, word in (("german", "und"), ("english", "and")):
         lines = "".join(f'{{"text": "{word} so {word} on {name}{k}"}}\n' for k in range(60))
         (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    _topic_files(folder)
     return folder
+
+
+def _topic_files(folder: Path) -> None:
+    """Anchors of three topics, other texts of the same topics, a sample of training text, shares of topics."""
+    topics = {f"t{t}": [" ".join(Random(100 * t + k).sample(WORDS, 6)) for k in range(12)] for t in range(3)}
+    (folder / "topics.json").write_text(json.dumps(topics), encoding="utf-8")
+    (folder / "shares.json").write_text(json.dumps(dict.fromkeys(topics, 0.2)), encoding="utf-8")
+    labelled = [{"topic": f"t{k % 3}", "text": " ".join(Random(f"held {k}").sample(WORDS, 7))} for k in range(45)]
+    (folder / "passages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in labelled), encoding="utf-8")
+    (folder / "training-sample.txt").write_text(
+        "\n".join(f"{WORDS[k % len(WORDS)]} {TEXTS[k % 4]}" for k in range(20)), encoding="utf-8"
+    )
 
 
 def test_there_are_commands_to_check() -> None:

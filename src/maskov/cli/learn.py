@@ -10,7 +10,8 @@ EXAMPLE = """\b
 Examples:
   maskov learn --law 'product?sites=64&gap=0.3&weight=0.3' --schedule hide:1 --schedule '0.95*bert+0.05*full'
   maskov learn --law 'product?sites=16&gap=0.3&weight=0.3' --schedule uniform --learner table --seeds 20
-  maskov learn --law LAW --schedule SPEC --learner transformer --out runs --workers 2; the same with --resume goes on
+  maskov learn --law 'product?sites=16&gap=0.3&weight=0.3' --schedule full --learner transformer --out runs
+  maskov learn --law 'product?sites=16&gap=0.3&weight=0.3' --schedule full --learner transformer --out runs --resume
 """
 
 
