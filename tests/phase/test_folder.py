@@ -87,8 +87,6 @@ def test_two_processes_write_the_same_files(tmp_path: Path) -> None:
     [
         ({"seed": 1}, "seed 0"),
         ({"pairs": 5}, "pairs 4"),
-        ({"temperatures": [1.0, 2.0]}, "temperatures"),
-        ({"sites": [6]}, "sites"),
         ({"coupling": "gumbel"}, "coupling maximal"),
     ],
 )
@@ -99,6 +97,24 @@ def test_a_folder_of_another_study_is_refused_by_name(tmp_path: Path, other: dic
     with pytest.raises(StoreError, match=named):
         diagram(tmp_path / "a", resume=True, **first | other)
     assert files(tmp_path / "a") == held
+
+
+def test_a_folder_grows_by_temperatures_and_lengths(tmp_path: Path, monkeypatch: Any) -> None:
+    from maskov.phase import cell
+
+    diagram(tmp_path / "a", temperatures=[2.0], sites=[6, 8])
+    held, run, done = files(tmp_path / "a"), cell.run_cell, []
+
+    def counted(**arguments: Any) -> Any:
+        done.append((arguments["temperature"], arguments["sites"]))
+        return run(**arguments)
+
+    monkeypatch.setattr(cell, "run_cell", counted)
+    grown = diagram(tmp_path / "a", temperatures=[1.0, 2.0], sites=[6, 8, 10], resume=True)
+    assert sorted(done) == [(1.0, 6), (1.0, 8), (1.0, 10), (2.0, 10)]
+    assert held.items() <= files(tmp_path / "a").items()
+    assert grown == diagram(None, temperatures=[1.0, 2.0], sites=[6, 8, 10])
+    assert len(diagram(tmp_path / "a", temperatures=[2.0], sites=[6, 8], resume=True).cells) == 2
 
 
 def test_a_folder_of_another_model_or_damaged_is_refused(tmp_path: Path) -> None:

@@ -48,7 +48,9 @@ def _whole(context: click.Context, option: click.Parameter, text: str | None) ->
 @click.option("--embedder", default="auto", show_default=True, help="For hitting times; none without them (laws).")
 @click.option("--fraction", type=float, default=0.9, show_default=True, help="Of the plateau, that counts as a hit.")
 @click.option("--out", "folder", metavar="FOLDER", help="One file a cell, so that a run can go on later.")
-@click.option("--resume", is_flag=True, help="Go on with FOLDER; complete cells are kept.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with FOLDER, also with more temperatures or sites; complete cells are kept."
+)
 @click.option("--workers", default="1", show_default=True, metavar="N|ray", help="Processes, or a Ray cluster.")
 @click.option("--ray-address", metavar="ADDRESS", help="Of a Ray cluster that runs.")
 @study_options

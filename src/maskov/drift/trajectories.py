@@ -104,14 +104,14 @@ def trajectories(
     """Every chain of a trace as a path in two dimensions: the principal components of its thinned embeddings.
 
     trace: ``Trace``; model: decodes its states; embedder: an ``Embedder`` or a name for ``maskov.drift.embedder``;
-    keep: times per chain, default by the embedder's speed; progress: called with (states done, states in all). Raises
-    ``InputError``.
+    keep: times per chain after the start, default by the embedder's speed; progress: called with (states done, states
+    in all). Raises ``InputError``.
 
     >>> from maskov.glauber import glauber
     >>> from maskov.models import load
     >>> model = load("law:curie-weiss?sites=6&beta=1.5")
     >>> trajectories(glauber(model, ["000000", "111111"], steps=200), model, keep=50).stride
-    5
+    4
     """
     return paths_of(trace, kept_states(trace, model, embedder, keep, COMPONENTS, progress))
 

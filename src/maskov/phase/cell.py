@@ -45,7 +45,7 @@ def loaded(name: str, fingerprint: str, device: str, dtype: str) -> Any:
 
 
 def study(**inputs: Any) -> dict[str, Any]:
-    """The inputs of a study as a unit of its own: a folder says what it holds."""
+    """The inputs that all cells of a study share, as a unit of its own: a folder says what it holds."""
     return inputs
 
 

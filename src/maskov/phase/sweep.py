@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,8 +72,9 @@ def phase_diagram(
     β/τ; texts: cropped to n tokens (``text_starts``); sites: n of each cell, default those of 8, 16, 32, 64, 128 that
     the texts and the model allow; max_sweeps: longest run, default 2 · ``multiple`` · log n; coupling, starts: see
     ``meeting_times``; embedder: for hitting times, "none" without them (a law's default); folder: one file a cell, to
-    ``resume``; workers, ray_address: see ``run_units``; device, dtype: with which workers load the model. Raises
-    ``InputError``, ``StoreError`` when the folder holds another study, ``Interrupted`` after Ctrl-C.
+    ``resume``, or to go on with more temperatures or lengths; workers, ray_address: see ``run_units``; device, dtype:
+    with which workers load the model. Raises ``InputError``, ``StoreError`` when the folder holds another study,
+    ``Interrupted`` after Ctrl-C.
 
     >>> found = phase_diagram("law:curie-weiss?sites=8&beta=0.5", temperatures=[1, 2], sites=[8, 16], pairs=8)
     >>> [c.sites for c in found.cells], found.cells[0].met_fraction.value
@@ -152,9 +154,8 @@ def _plan(model: Any, texts: Sequence[Any] | None, sites: Sequence[int] | None, 
         named, chosen = _at_sites(model, found, n, asked, seed)
         kind, joined[n] = chosen.kind, chosen.joined
         units += [_unit(named, chosen.pairs, found, t, n, asked, seed) for t in asked["temperatures"]]
-    study = Unit(
-        _STUDY, "maskov.phase.cell:study", {**asked, "sites": usable, **_identity(model), "texts": _sum(units)}
-    )
+    shared = {key: value for key, value in asked.items() if key != "temperatures"}
+    study = Unit(_STUDY, "maskov.phase.cell:study", {**shared, **_identity(model), "texts": _sum(found)})
     return Plan([study, *units], kind, joined, tuple(n for n in wanted if n not in usable))
 
 
@@ -170,11 +171,14 @@ def _identity(model: Any) -> dict[str, Any]:
     return {"model": model.name, "fingerprint": model.fingerprint}
 
 
-def _sum(units: list[Unit]) -> str:
-    """What all cells ask, starts included, as one hash."""
-    from hashlib import sha256
-
-    return sha256("".join(unit.digest() for unit in units).encode()).hexdigest()[:16]
+def _sum(found: Bodies | None) -> str | None:
+    """The texts as one hash."""
+    if found is None:
+        return None
+    digest = sha256()
+    for body in (found.before, *found.tokens, found.after):
+        digest.update(np.append(np.asarray(body, dtype=np.int64), -1).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _at_sites(model: Any, found: Bodies | None, n: int, asked: dict[str, Any], seed: int) -> tuple[Any, Starts]:
@@ -228,5 +232,5 @@ def _check_folder(folder: Path, study: Unit) -> None:
         raise StoreError(str(file), expected="the inputs of a study", came=str(error)[:80], remedy=remedy) from error
     for key, value in study.arguments.items():
         if held.get(key) != value:
-            told = "other texts, or other starts" if key == "texts" else str(value)
+            told = "other texts" if key == "texts" else str(value)
             raise StoreError(str(file), expected=f"{key} {held.get(key)}", came=told, remedy=remedy)
