@@ -169,3 +169,10 @@ def test_runs_of_one_passage_are_one_unit() -> None:
     own = fit_growth(1.0, four[0], four[1], four[1], met, groups=four[2]).law("n log n").C
     naive = fit_growth(1.0, four[0], four[1], four[1], met).law("n log n").C
     assert own.stderr == pytest.approx(one.stderr, rel=0.15) and naive.stderr < 0.65 * own.stderr
+
+
+def test_a_run_that_a_resample_leaves_out_does_not_overflow() -> None:
+    """A censored time far beyond the others has a mass of e^(−10⁵) there, and no weight."""
+    low, high = np.array([0.0, 0.1, 0.2, 90.0]), np.array([0.0, 0.1, 0.2, np.inf])
+    found = fit_normal(low, high, np.array([[1.0, 1.0, 1.0, 0.0]]))
+    assert found.a[0] == pytest.approx(0.1) and found.width[0] == pytest.approx(np.sqrt(0.02 / 3))

@@ -84,9 +84,9 @@ class _Problem:
         """Gradient [R, 3] and curvature [R, 3, 3] (minus the Hessian)."""
         terms, z_low, z_high = self._terms(theta)
         zh, zl = (np.where(np.isfinite(z), z, 0.0) for z in (z_high, z_low))
-        # φ(z)/mass at each end of an interval, 0 at an open one.
+        # φ(z)/mass at each end of an interval, 0 at an open one (whose exponential, not asked for, could overflow).
         h, low = (
-            np.where(np.isfinite(z) & ~self.exact, np.exp(-0.5 * v**2 - _LOG_ROOT_2PI - terms), 0.0)
+            np.exp(np.where(np.isfinite(z) & ~self.exact, -0.5 * v**2 - _LOG_ROOT_2PI - terms, -np.inf))
             for z, v in ((z_high, zh), (z_low, zl))
         )
         d_high = np.where(self.exact, -zh, h)
