@@ -64,9 +64,7 @@ def test_a_reader_without_sums_is_caught(tmp_path: Path, monkeypatch: pytest.Mon
     assert "WRONG" in found and "flip a bit" in KINDS
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"), [("state", [99_999_999, 6, 99_999]), ("changes/000001", [999_999_999, 5])]
-)
+@pytest.mark.parametrize(("name", "shape"), [("state", [99_999_999, 6, 99_999]), ("changes/000001", [999_999_999, 5])])
 def test_a_bomb_is_not_opened(tmp_path: Path, name: str, shape: list[int]) -> None:
     """Metadata that promise more than the manifest says are refused, not filled with values."""
     run(tmp_path / "a.zarr", 60)
