@@ -17,7 +17,7 @@ _MAGIC = b"\x28\xb5\x2f\xfd"
 _TYPES = ("int32", "int64", "float64")
 
 
-class BoundedZstd(ZstdCodec):
+class BoundedZstd(ZstdCodec):  # type: ignore[misc]
     """Zstandard that looks at a frame's own word on its size before it makes room for it."""
 
     def _decode_sync(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
