@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,16 @@ def test_a_hub_id_does_and_the_hook_sees_it(desk: Path) -> None:
     """The one thing that may reach for a network is told as bad input where there is none."""
     told, seen = _under_the_hook(desk, "rectangle some-owner/some-model --rectangles 2")
     assert "socket." in seen and told == ["2 rectangle some-owner/some-model --rectangles 2"]
+
+
+def test_what_the_page_on_security_says_is_held_by_a_test() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "SECURITY.md").read_text(encoding="utf-8")
+    written = {path: path.read_text(encoding="utf-8") for path in (root / "tests").rglob("test_*.py")}
+    known = set(re.findall(r"^def (test_\w+)", "\n".join(written.values()), re.MULTILINE))
+    named = set(re.findall(r"::(test_\w+)", page))
+    assert len(named) > 15 and named <= known
+    assert {root / name for name in re.findall(r"tests/\w+(?:/\w+)*\.py", page)} <= set(written)
 
 
 RUNS_CODE = {"eval", "exec", "compile", "__import__"}
