@@ -6,15 +6,17 @@ import gzip
 import json
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from maskov.errors import InputError
 
-LARGEST_FILE = 256 * 2**20
+LARGEST_FILE, MOST_TEXTS = 256 * 2**20, 1_000_000
 _FASTA = (".fasta", ".fa", ".faa", ".fas")
 _BUNDLED = {"en-tiny": "passages.jsonl", "antibody": "heavy_chains.fasta", "reactions": "reactions.txt"}
 
@@ -75,9 +77,11 @@ def read_texts(source: str | os.PathLike[str]) -> list[Passage]:
         return _from_dataset(name)
     content = _standard_input() if name == "-" else _read(Path(name))
     reader, label = _reader(name, content), "standard input" if name == "-" else name
-    found = [_checked(passage, label, line) for line, passage in reader(content, label)]
+    found = [_checked(passage, label, line) for line, passage in islice(reader(content, label), MOST_TEXTS + 1)]
     if not found:
         raise InputError(label, expected="at least one text", came="none", remedy="one text a line, JSONL, or FASTA")
+    if len(found) > MOST_TEXTS:
+        raise InputError(label, expected=f"at most {MOST_TEXTS:,} texts", came="more", remedy="pass a part of them")
     return found
 
 
@@ -93,17 +97,22 @@ def _read(path: Path) -> str:
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         came = getattr(error, "strerror", None) or str(error)
         raise InputError(str(path), expected="a readable file of texts", came=came) from error
+    return _bounded(raw, str(path))
+
+
+def _bounded(raw: bytes, label: str) -> str:
+    """The text of what was read; a packed file may be small and what it unpacks to is not."""
     if len(raw) > LARGEST_FILE:
         remedy = "pass a part of it"
-        raise InputError(str(path), expected=f"at most {LARGEST_FILE >> 20} MiB of text", came="more", remedy=remedy)
-    return _decoded(raw, str(path))
+        raise InputError(label, expected=f"at most {LARGEST_FILE >> 20} MiB of text", came="more", remedy=remedy)
+    return _decoded(raw, label)
 
 
 def _standard_input() -> str:
-    return _decoded(sys.stdin.buffer.read(LARGEST_FILE), "standard input")
+    return _bounded(sys.stdin.buffer.read(LARGEST_FILE + 1), "standard input")
 
 
 def _decoded(raw: bytes, label: str) -> str:
@@ -131,14 +140,23 @@ def _reader(name: str, content: str) -> Callable[[str, str], _Lines]:
     return {"{": _jsonl, ">": _fasta}.get(start, _lines)
 
 
+def _split(content: str) -> Iterator[tuple[int, str]]:
+    """Numbers and lines, one after the other: a list of all would be many times as large as the file."""
+    number, start = 1, 0
+    while (end := content.find("\n", start)) >= 0:
+        yield number, content[start:end]
+        number, start = number + 1, end + 1
+    yield number, content[start:]
+
+
 def _lines(content: str, label: str) -> _Lines:
-    for number, line in enumerate(content.split("\n"), 1):
+    for number, line in _split(content):
         if line.strip():
             yield number, Passage(line.strip())
 
 
 def _jsonl(content: str, label: str) -> _Lines:
-    for number, line in enumerate(content.split("\n"), 1):
+    for number, line in _split(content):
         if line.strip():
             yield number, _record(line, f"{label}, line {number}")
 
@@ -159,7 +177,7 @@ def _record(line: str, where: str) -> Passage:
 
 def _fasta(content: str, label: str) -> _Lines:
     name, first, parts = None, 0, list[str]()
-    for number, line in enumerate([*content.split("\n"), ">"], 1):
+    for number, line in chain(_split(content), [(0, ">")]):
         line = line.strip()
         if line.startswith(">"):
             if name is not None:

@@ -208,7 +208,7 @@ def test_code_that_comes_with_a_model_is_not_run(folder: Path) -> None:
     marker = folder / "ran"
     (folder / "brought.py").write_text(f"open({str(marker)!r}, 'w')\nclass Config: pass\n")
     configure(folder, model_type="brought", auto_map={"AutoConfig": "brought.Config"})
-    with pytest.raises(InputError, match=r"brings its own code; pass --trust-remote-code"):
+    with pytest.raises(InputError, match=r"brings its own code; .*trust_remote_code=True"):
         load(folder)
     assert not marker.exists()
 

@@ -108,3 +108,35 @@ def test_wrong_workers(workers: str) -> None:
 def test_names_that_are_no_files(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="unit"):
         run_units([Unit(name, "sample_units:square", {"x": 1.0})], folder=tmp_path / "a")
+
+
+def _runs(folder: Path, marker: str) -> list[Unit]:
+    folder.mkdir()
+    calls = [{"out": str(folder / f"{k}.zarr"), "marker": marker if k == 0 else ""} for k in range(3)]
+    return [Unit(f"run{k}", "sample_units:die_in_chunk", call) for k, call in enumerate(calls)]
+
+
+def _stores(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_ray_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+    """A cluster of two workers on this machine, one killed in the middle of a run: file for file as one process."""
+    pytest.importorskip("ray")
+    marker = tmp_path / "dead"
+    one = run_units(_runs(tmp_path / "one", ""))
+    two = run_units(_runs(tmp_path / "two", str(marker)), workers="ray:2")
+    assert one == two and marker.exists()
+    assert (tmp_path / "dead.0").read_text() == "60"  # the second worker began where the first had stored
+    files = _stores(tmp_path / "one")
+    assert files == _stores(tmp_path / "two") and len(files) > 30
+
+
+def test_ray_and_one_process_give_the_same_files(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    units = [*_squares(), Unit("dies", "sample_units:die_once", {"x": 3.0, "marker": str(tmp_path / "dead")})]
+    (tmp_path / "dead").touch()
+    run_units(units, folder=tmp_path / "one")
+    (tmp_path / "dead").unlink()
+    run_units(units, folder=tmp_path / "ray", workers="ray:2")
+    assert _files(tmp_path / "one") == _files(tmp_path / "ray") and (tmp_path / "dead").exists()

@@ -52,7 +52,7 @@ class AuditFolder:
                 remedy = "resume with the same model, texts, seed and budget, or choose another --out"
                 came = f"{record['inputs'].get(key)!r}"[:120]
                 raise StoreError(str(self.path), expected=f"an audit of the same {key}", came=came, remedy=remedy)
-        self.results, self.warnings = record["results"], record["warnings"]
+        self.results, self.warnings = record["results"], list(record.get("warnings", []))
 
     def _create(self) -> None:
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -100,14 +101,21 @@ def main(arguments: list[str] | None = None) -> None:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
-        error.show()
-        code = error.exit_code
+        code = _show(error)
     except BrokenPipeError:  # the reader, such as head, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except BaseException as error:
         code = _report(error)
     sys.exit(code)
+
+
+def _show(error: click.ClickException) -> int:
+    """Click's own message for wrong options, in which the words of the command line come back."""
+    told = io.StringIO()
+    error.show(file=told)
+    click.echo(printable(told.getvalue()), err=True, nl=False)
+    return error.exit_code
 
 
 def _report(error: BaseException) -> int:
@@ -129,7 +137,7 @@ def _message(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return 1, "error: out of memory; use fewer chains, shorter texts or a smaller model"
     if isinstance(error, OSError):
-        return 1, f"error: {error.filename or 'file'}: {error.strerror or error}"
+        return 1, f"error: {printable(str(error.filename or 'file'))}: {printable(str(error.strerror or error))}"
     wish: Any = f"error: unexpected {type(error).__name__}: {printable(str(error))[:300]}"
     return 1, f"{wish}\nThis is a fault of maskov. Set MASKOV_TRACEBACK=1 to see where, and please report it."
 

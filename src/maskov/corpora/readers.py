@@ -8,6 +8,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -16,7 +17,7 @@ from maskov.errors import InputError
 MOST_SKIPPED = 0.1
 _JSONL = (".jsonl", ".ndjson")
 _FASTA = (".fasta", ".fa", ".faa", ".fas")
-_PROBE = 8192
+_PROBE, LONGEST_DOCUMENT = 8192, 64 * 2**20
 
 
 class Source(NamedTuple):
@@ -95,7 +96,7 @@ def _documents(path: Path, many: bool, field: str) -> Iterator[str]:
     if stem.endswith(_FASTA):
         return _sequences(path)
     if many:
-        return iter(["".join(line for _, line in _lines(path))])
+        return iter([_joined(path, (line for _, line in _lines(path)))])
     return _blocks(path) if _has_blank_line(path) else (line for _, line in _lines(path))
 
 
@@ -127,13 +128,35 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise InputError(
             str(path), expected="text", came="binary data (a zero byte)", remedy="pass text files, JSONL or FASTA"
         )
-    for number, raw in enumerate(_guarded(path, iter), 1):
+    for number, raw in enumerate(_guarded(path, _bounded_lines), 1):
+        _check_length(path, len(raw))
         try:
             yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             came = f"byte 0x{raw[error.start]:02x} in line {number}"
             remedy = "convert it, for example: iconv -f latin1 -t utf-8"
             raise InputError(str(path), expected="UTF-8 text", came=came, remedy=remedy) from error
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Lines, none read further than one byte past the bound: a packed file may hold one of any length."""
+    return iter(lambda: file.readline(LONGEST_DOCUMENT + 1), b"")
+
+
+def _check_length(path: Path, length: int) -> None:
+    if length > LONGEST_DOCUMENT:
+        expected = f"documents of at most {LONGEST_DOCUMENT >> 20} MiB"
+        raise InputError(str(path), expected=expected, came="a longer one", remedy="cut it into documents")
+
+
+def _joined(path: Path, lines: Iterator[str]) -> str:
+    """One document of its lines."""
+    parts, length = [], 0
+    for line in lines:
+        length += len(line)
+        _check_length(path, length)
+        parts.append(line)
+    return "".join(parts)
 
 
 def _has_blank_line(path: Path) -> bool:
@@ -150,15 +173,9 @@ def _has_blank_line(path: Path) -> bool:
 
 
 def _blocks(path: Path) -> Iterator[str]:
-    block: list[str] = []
-    for _, line in _lines(path):
-        if line.strip():
-            block.append(line)
-        elif block:
-            yield "".join(block)
-            block = []
-    if block:
-        yield "".join(block)
+    for full, lines in groupby((line for _, line in _lines(path)), key=lambda line: bool(line.strip())):
+        if full:
+            yield _joined(path, lines)
 
 
 def _records(path: Path, field: str) -> Iterator[str]:
@@ -181,13 +198,7 @@ def _record(line: str, where: str, field: str) -> str:
 
 
 def _sequences(path: Path) -> Iterator[str]:
-    parts: list[str] = []
-    for _, line in _lines(path):
-        if line.startswith(">"):
-            if parts:
-                yield "".join(parts)
-            parts = []
-        elif not line.startswith(";"):
-            parts.append(line.strip().rstrip("*"))
-    if parts:
-        yield "".join(parts)
+    for header, lines in groupby((line for _, line in _lines(path)), key=lambda line: line.startswith(">")):
+        parts = (line.strip().rstrip("*") for line in lines if not line.startswith(";"))
+        if not header and (sequence := _joined(path, parts)):
+            yield sequence

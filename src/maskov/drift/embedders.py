@@ -211,7 +211,7 @@ def _side_file(source: str, name: str) -> Any:
             source, name, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
         )
         return json.loads(Path(found).read_text(encoding="utf-8")) if found else None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(source, error) from error
 
 

@@ -26,6 +26,7 @@ from zarr.codecs import Crc32cCodec, ZstdCodec
 from maskov.errors import InputError, RunError, StoreError
 from maskov.glauber.chains import Chains
 from maskov.glauber.engine import SERIES, Chunk
+from maskov.glauber.guard import check_room, guarded
 from maskov.glauber.manifest import FILE as MANIFEST
 from maskov.glauber.manifest import ChunkEntry, Manifest, read_manifest, write_manifest
 from maskov.place import LOCK, Folder, Place, place_of
@@ -68,12 +69,12 @@ class Store:
         if name in self._open:
             return self._open[name]
         try:
-            found = cast("zarr.Array[Any]", self.group[name])
+            found = cast("zarr.Array[Any]", guarded(self.group[name]))
         except Exception as error:  # zarr raises many kinds on damaged metadata
             raise StoreError(
                 f"{self.place}/{name}",
                 expected="a stored array",
-                came=f"none that can be read ({error})",
+                came=f"none that can be read ({str(error)[:200]})",
                 remedy=_REMEDY,
             ) from error
         if "/" not in name:
@@ -83,7 +84,9 @@ class Store:
     def read(self, name: str, selection: Any = ()) -> NDArray[Any]:
         """Values of a stored array; damage is an error that names the array, never a wrong number."""
         try:
-            return np.asarray(self.array(name)[selection])
+            array = self.array(name)
+            check_room(array, selection)
+            return np.asarray(array[selection])
         except StoreError:
             raise
         except Exception as error:  # the codecs raise many kinds

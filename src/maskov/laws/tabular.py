@@ -124,7 +124,19 @@ def random_tabular(
     return Tabular(log_gamma.reshape((vocabulary_size,) * n_sites), text=text or form)
 
 
-_UNREADABLE = (ValueError, OSError, zipfile.BadZipFile, EOFError, AttributeError, TypeError, KeyError, SyntaxError)
+# The largest array of a law that can be enumerated: 2^20 numbers of 16 bytes and a header.
+_LARGEST_ARRAY, _MOST_ARRAYS = 16 * 2**20 + 2**16, 16
+_UNREADABLE = (
+    ValueError,
+    MemoryError,
+    OSError,
+    zipfile.BadZipFile,
+    EOFError,
+    AttributeError,
+    TypeError,
+    KeyError,
+    SyntaxError,
+)
 
 
 def read_table(path: str | Path) -> Tabular:
@@ -153,6 +165,7 @@ def _read_arrays(file: Path) -> dict[str, NDArray[Any]]:
             if isinstance(data, np.ndarray):
                 remedy = "numpy.savez(path, table=p)"
                 raise InputError("law file", expected="an .npz archive", came="a single array", remedy=remedy)
+            _check_sizes(data.zip.infolist())
             return {name: data[name] for name in data.files}
     except _UNREADABLE as error:
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
@@ -162,6 +175,12 @@ def _read_arrays(file: Path) -> dict[str, NDArray[Any]]:
             came=f"{str(file)!r} ({reason})",
             remedy="write it with numpy.savez(path, table=p)",
         ) from error
+
+
+def _check_sizes(members: list[zipfile.ZipInfo]) -> None:
+    """``ValueError`` before anything unpacks to more than a law may have; zipfile stops at the size that it is told."""
+    if len(members) > _MOST_ARRAYS or any(member.file_size > _LARGEST_ARRAY for member in members):
+        raise ValueError(f"more than {_MOST_ARRAYS} arrays, or one of more than {_LARGEST_ARRAY >> 20} MiB")
 
 
 def _log_of(table: NDArray[np.float64]) -> NDArray[np.float64]:

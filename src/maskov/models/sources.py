@@ -65,7 +65,8 @@ def read_config(source: str, trust: bool) -> Any:
         return AutoConfig.from_pretrained(source, trust_remote_code=trust)
     except Exception as error:  # damaged files, hub and network raise many kinds
         if "trust_remote_code" in str(error):
-            came, remedy = f"{source}, which brings its own code", "pass --trust-remote-code if you trust its author"
+            came = f"{source}, which brings its own code"
+            remedy = "mk.load(…, trust_remote_code=True) in Python, if you trust its author"
             raise InputError("model", expected="an architecture of transformers", came=came, remedy=remedy) from error
         raise unreadable(source, "config.json", error) from error
 

@@ -228,7 +228,7 @@ def _check_folder(folder: Path, study: Unit) -> None:
     remedy = "choose another --out, or the inputs that the folder was made with"
     try:
         held = dict(json.loads(file.read_text(encoding="utf-8"))["arguments"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(str(file), expected="the inputs of a study", came=str(error)[:80], remedy=remedy) from error
     for key, value in study.arguments.items():
         if held.get(key) != value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from importlib import resources
 from pathlib import Path
@@ -15,6 +16,7 @@ from maskov.files import write_whole
 from maskov.results import jsonable
 
 SCHEMA = "record.schema.json"
+_NOT_ASCII = re.compile(r"[^\n -~]")
 
 
 def make_record(command: str, inputs: dict[str, Any], results: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
@@ -34,11 +36,16 @@ def make_record(command: str, inputs: dict[str, Any], results: dict[str, Any], w
 
 def write_record(record: dict[str, Any], target: str | os.PathLike[str]) -> None:
     """Write a record to a file (whole or not at all), or to standard output with ``-``."""
-    text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    text = _shown(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)) + "\n"
     if os.fspath(target) == "-":
         sys.stdout.write(text)
     else:
         write_whole(Path(target), text.encode("utf-8"))
+
+
+def _shown(text: str) -> str:
+    """JSON in which no character steers a terminal: C1 controls, direction marks and lone surrogates as ``\\uXXXX``."""
+    return _NOT_ASCII.sub(lambda m: m[0] if m[0].isprintable() else json.dumps(m[0])[1:-1], text)
 
 
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -53,6 +60,10 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     missing = {"maskov", "command", "inputs", "results"} - set(value if isinstance(value, dict) else ())
     if missing:
         raise StoreError(name, expected="a record", came="no " + ", ".join(sorted(missing)), remedy="run it again")
+    wrong = [key for key in ("inputs", "results") if not isinstance(value[key], dict)]
+    if wrong:
+        came = f"{wrong[0]} of type {type(value[wrong[0]]).__name__}"
+        raise StoreError(name, expected="a record", came=came, remedy="run it again")
     return dict(value)
 
 

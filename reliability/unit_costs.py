@@ -1,0 +1,75 @@
+"""What a run of single-site chains costs per unit on this machine: forwards, bytes, milliseconds a chunk.
+
+python reliability/unit_costs.py --model en-tiny --steps 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+
+def measure(name: str, temperature: float, chains: int, steps: int, chunk: int) -> dict[str, float]:
+    """One run to a store: rates, sizes, and the time that storing took."""
+    import maskov as mk
+    from maskov.glauber.store import Store
+    from maskov.texts import bundled_texts
+
+    model, forwards, storing = mk.load(name), 0, 0.0
+    append = Store.append
+
+    def timed(self: Store, part: Any) -> None:
+        nonlocal storing
+        begun = time.perf_counter()
+        append(self, part)
+        storing += time.perf_counter() - begun
+
+    def note(progress: Any) -> None:
+        nonlocal forwards
+        forwards = progress.forwards
+
+    Store.append = timed  # type: ignore[method-assign]
+    options: dict[str, Any] = {"chains": chains, "chunk_steps": chunk, "window": 16, "temperature": temperature}
+    with tempfile.TemporaryDirectory() as folder:
+        out, texts = Path(folder) / "run.zarr", bundled_texts(name)
+        begun = time.perf_counter()
+        trace = mk.glauber(model, texts[:chains] if texts else None, steps=steps, out=out, progress=note, **options)
+        seconds = time.perf_counter() - begun
+        files = [p.stat().st_size for p in out.rglob("*") if p.is_file()]
+        changes = len(trace.changes().step)
+    Store.append = append  # type: ignore[method-assign]
+    updates = steps * chains
+    return {
+        "updates": updates,
+        "updates a second": updates / seconds,
+        "forwards a second": forwards / (seconds - storing),
+        "forwards an update": forwards / updates,
+        "changes an update": changes / updates,
+        "bytes an update": sum(files) / updates,
+        "files a chunk": len(files) / (steps / chunk),
+        "ms a chunk write": 1000 * storing / (steps / chunk),
+        "share of time storing": storing / seconds,
+    }
+
+
+def main() -> None:
+    """Print one column a temperature."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="en-tiny")
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--chains", type=int, default=8)
+    parser.add_argument("--chunk", type=int, default=400)
+    parser.add_argument("--temperatures", default="0.2,0.5,1,2")
+    given = parser.parse_args()
+    taus = [float(t) for t in given.temperatures.split(",")]
+    columns = [measure(given.model, tau, given.chains, given.steps, given.chunk) for tau in taus]
+    print(f"{'temperature':24}" + "".join(f"{tau:>12g}" for tau in taus))
+    for row in columns[0]:
+        print(f"{row:24}" + "".join(f"{column[row]:>12.4g}" for column in columns))
+
+
+if __name__ == "__main__":
+    main()
