@@ -25,8 +25,7 @@ TEST, CALIBRATE, TRAIN = 0, 1, (2, 3, 4)
 @dataclass(frozen=True)
 class ModeProbe:
     """f(x) = P(Z = 1 | x) of states int64 [m, N]: call it. counts, rates: log-rates of runs by order; calibrator: of
-    their sums; brier: E (Z − f)² on states that neither saw, at equal weights, an estimate of an upper bound of
-    MMSE_N."""
+    their sums; brier: mean (Z − f)² over states that neither saw, whose mean is at least MMSE_N."""
 
     counts: tuple[RunCounts, ...]
     rates: tuple[NDArray[np.float32], ...]
