@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from maskov.identifiability import bridge_table, identify
+from maskov.identifiability import bridge_table, identify, switch_rates
 from maskov.plots import FIGURES, draw, plot
 from maskov.plots.identifiability import plot_bridge, plot_mmse, plot_modulus, plot_tensorization
 from maskov.plots.schedules import plot_schedules
@@ -69,6 +69,17 @@ def test_values_below_the_smallest_float_are_drawn() -> None:
 def test_a_missing_gap_is_a_hole_in_the_line(bridge: dict[str, Any]) -> None:
     rows = [{**row, "spectral_gap": None} for row in bridge["rows"]]
     assert np.isnan(plot_bridge({"rows": rows}).lines[1].get_ydata()).all()
+
+
+def test_switching_draws_each_schedule_above_what_its_ratio_allows() -> None:
+    values = (np.arange(200)[:, None] // 20 + np.arange(8)) % 2
+    rows = [through_json(switch_rates(values, rho, schedule="hide:1")) for rho in (0.1, None)]
+    ax = draw(FIGURES["switching"][0], {"rows": rows})
+    measured, least = ax.lines[0], next(line for line in ax.lines if line.get_linestyle() == "--")
+    np.testing.assert_allclose(measured.get_ydata()[:2], [1 - 9 / 200 / 0.5, 1 - 18 / 199 / 0.5], rtol=0.03)
+    np.testing.assert_allclose(least.get_ydata(), 0.9 ** np.array(measured.get_xdata(), dtype=float))
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
+    assert len(dashed) == 1 and plot("switching", rows[0]).get_xscale() == "log"
 
 
 @pytest.mark.parametrize("command", ["identify", "bridge"])

@@ -3,6 +3,7 @@
 from maskov.corpora.decay import Decay, Fit, fit_decay
 from maskov.corpora.measured import MeasuredBound
 from maskov.corpora.on_curve import OnCurve, OpenWeights, WeightShift, schedule_on_curve
+from maskov.corpora.probe import ModeProbe, mode_probe
 from maskov.corpora.result import CollectionRow, CorpusUncertainty, CurvePoint
 from maskov.corpora.stored import read_corpus
 from maskov.corpora.uncertainty import corpus_uncertainty
@@ -14,11 +15,13 @@ __all__ = [
     "Decay",
     "Fit",
     "MeasuredBound",
+    "ModeProbe",
     "OnCurve",
     "OpenWeights",
     "WeightShift",
     "corpus_uncertainty",
     "fit_decay",
+    "mode_probe",
     "read_corpus",
     "schedule_on_curve",
 ]

@@ -21,6 +21,14 @@ from maskov.identifiability.modulus import WitnessFamily, full_mask_bound, witne
 from maskov.identifiability.pinning import Pinning, chernoff_information, fit_pinning
 from maskov.identifiability.result import Identification, ModulusRow
 from maskov.identifiability.search import BlockDivergence, searched_modulus
+from maskov.identifiability.switching import (
+    LagRow,
+    SwitchRates,
+    bridge_on_model,
+    core_switches,
+    probe_values,
+    switch_rates,
+)
 from maskov.identifiability.tensorization import searched_tensorization, witness_tensorization
 from maskov.identifiability.views import View, mmse_curve, view
 from maskov.identifiability.visibility import LowVisibilityBound, low_visibility_bound
@@ -32,6 +40,7 @@ __all__ = [
     "BridgeTable",
     "Experiment",
     "Identification",
+    "LagRow",
     "LogBound",
     "LogEstimate",
     "LogExact",
@@ -40,12 +49,15 @@ __all__ = [
     "ModulusRow",
     "MultinomialCounts",
     "Pinning",
+    "SwitchRates",
     "TableModes",
     "View",
     "WitnessFamily",
     "blindness_ratio",
+    "bridge_on_model",
     "bridge_table",
     "chernoff_information",
+    "core_switches",
     "count_experiment",
     "count_log_gap",
     "count_modes",
@@ -60,10 +72,12 @@ __all__ = [
     "log_token_discrepancy",
     "low_visibility_bound",
     "mmse_curve",
+    "probe_values",
     "searched_modulus",
     "searched_tensorization",
     "set_experiment",
     "single_site_log_gap",
+    "switch_rates",
     "token_ratio",
     "view",
     "witness_modulus",

@@ -236,6 +236,14 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
         Figure("bridge", "identifiability:plot_bridge", "Blindness ratio and spectral gap against the sites (exact)."),
         Figure("tensorization", "identifiability:plot_tensorization", "Lower bounds of C_AT against the sites."),
     ),
+    "switching": (
+        Figure(
+            "switching",
+            "switching:plot_switching",
+            "Autocorrelation of the mode probe against the lag (estimates, 95 % over chains); dashed: (1 − ρ)^t, the "
+            "least that the blindness ratio allows (a bound where ρ is one).",
+        ),
+    ),
 }
 
 
