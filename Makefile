@@ -29,7 +29,7 @@ check: lint types test  ## what a change must pass
 bench: $(VENV)/.test  ## speed against the loop that people run today; rewrites docs/performance.md
 	$(BIN)/python benchmarks/run.py
 
-fuzz: $(VENV)/.test  ## 100,000 mutants for every parser: more than an hour
+fuzz: $(VENV)/.test  ## 100,000 mutants for every parser: minutes
 	$(BIN)/python reliability/fuzz.py --inputs 100000
 
 reliability: $(VENV)/.test  ## runs that are killed and stores that are damaged, the long forms: minutes
