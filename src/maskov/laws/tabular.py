@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,8 @@ _UNREADABLE = (
     ValueError,
     MemoryError,
     OSError,
+    RuntimeError,  # encrypted, or packed in a way that zipfile does not know
+    zlib.error,
     zipfile.BadZipFile,
     EOFError,
     AttributeError,
