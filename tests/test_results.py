@@ -79,3 +79,17 @@ def test_a_notebook_shows_a_plot_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("maskov.plots.style.in_notebook", lambda: True)
     assert found.plot().figure is pyplot.gcf()
     pyplot.close("all")
+
+
+def test_a_text_in_columns_stays_in_columns() -> None:
+    """A result with a text of its own shows that text, escaped, and not the raw values of its fields."""
+
+    @dataclass(frozen=True)
+    class Columns(Result):
+        command: ClassVar[str] = "columns"
+        rows: tuple[Estimate, ...]
+
+        def __str__(self) -> str:
+            return "τ  <σ>\n1  0.1"
+
+    assert Columns((Estimate(0.1, 0.01, 5),))._repr_html_() == "<pre>τ  &lt;σ&gt;\n1  0.1</pre>"

@@ -93,6 +93,8 @@ class Result:
         return "\n".join([type(self).__name__, *(f"  {name:<{width}}  {text}" for name, text in lines)])
 
     def _repr_html_(self) -> str:
+        if type(self).__str__ is not Result.__str__:  # a text of its own, laid out in columns
+            return f"<pre>{html.escape(str(self))}</pre>"
         rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in self._lines())
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>"
 

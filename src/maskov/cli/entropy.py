@@ -29,12 +29,4 @@ def command(run: str, discard: float, json_target: str | None, quiet: bool) -> N
         f"τ = {c.temperature:g}: not stationary yet, σ still holds relaxation" for c in found.cells if not c.stationary
     ]
     inputs = {"run": run, "model": trace.manifest.model, "seed": trace.manifest.seed, "discard": discard}
-    finish("entropy", inputs, found, json_target, quiet, text=_table(found), warnings=late)
-
-
-def _table(found: object) -> str:
-    rows = [f"{'τ':>6}  {'change rate':>16}  {'entropy (nats)':>16}  {'production σ (nats/step)':>26}"]
-    for c in found.cells:  # type: ignore[attr-defined]
-        parts = (f"{q.value:.4f} ± {q.stderr:.4f}" for q in (c.change_rate, c.entropy, c.production))
-        rows.append(f"{c.temperature:>6g}  " + "  ".join(f"{p:>{w}}" for p, w in zip(parts, (16, 16, 26), strict=True)))
-    return "\n".join(rows)
+    finish("entropy", inputs, found, json_target, quiet, warnings=late)

@@ -46,6 +46,14 @@ class EntropyProduction(Result):
 
     cells: tuple[EntropyCell, ...]
 
+    def __str__(self) -> str:
+        rows = [f"{'τ':>6}  {'change rate':>16}  {'entropy (nats)':>16}  {'production σ (nats/step)':>26}"]
+        for c in self.cells:
+            parts = (f"{q.value:.4f} ± {q.stderr:.4f}" for q in (c.change_rate, c.entropy, c.production))
+            columns = "  ".join(f"{part:>{width}}" for part, width in zip(parts, (16, 16, 26), strict=True))
+            rows.append(f"{c.temperature:>6g}  {columns}" + ("" if c.stationary else "  not stationary yet"))
+        return "\n".join(rows)
+
 
 def entropy_production(trace: Any, *, discard: float = 0.25) -> EntropyProduction:
     """σ = E[ℓ_i(new) − ℓ_i(old)] per step of a stationary run, mean log P(x, y)/P(y, x) of the chain: 0 iff reversible.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from bisect import bisect_left
 from functools import cached_property, lru_cache
@@ -183,6 +184,33 @@ class Trace:
         return data.assign_coords(step=("window", ends), boundary_step=("boundary", stops)).set_coords(
             ["temperature", "chain_id", "n_sites", "length"]
         )
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame of the series, one row per window and chain: chain, temperature, step (the window's last),
+        then the window means of ``series``.
+        """
+        import pandas as pd
+
+        series, B = self.series, self.n_chains
+        windows = -(-self.steps // self.window)
+        steps = np.minimum(self.window * np.arange(1, windows + 1), self.steps)
+        keys = {"chain": np.tile(np.arange(B), windows), "temperature": np.tile(self.temperatures, windows)}
+        means = {name: values.ravel() for name, values in series.items()}
+        return pd.DataFrame({**keys, "step": np.repeat(steps, B), **means})
+
+    def _repr_html_(self) -> str:
+        m = self.manifest
+        rows = {
+            "model": m.model["name"],
+            "temperatures": ", ".join(f"{t:g}" for t in m.temperatures),
+            "chains": f"{m.chains} per temperature, {self.n_chains} in all",
+            "steps": f"{self.steps} of {m.steps}",
+            "scan": m.scan,
+            "seed": m.seed,
+            "place": self.store.place or "in memory",
+        }
+        cells = "".join(f"<tr><th>{key}</th><td>{html.escape(str(value))}</td></tr>" for key, value in rows.items())
+        return f"<table><caption>Trace</caption>{cells}</table>"
 
     def __repr__(self) -> str:
         m = self.manifest
