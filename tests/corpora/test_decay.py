@@ -100,3 +100,60 @@ def test_verdict_from_texts(planted: str) -> None:
 def test_verdict_from_texts_over_twenty_seeds(planted: str) -> None:
     found = verdicts(planted, range(20), 300, 256)
     assert found.count(planted) >= 18, found
+
+
+PLANTED = {
+    "exponential": (0.25 * np.exp(-0.02 * V), 0.22 * np.exp(-0.01 * V), 0.3 * np.exp(-0.1 * V[:6]) + 0.01),
+    "power": (0.2 * V**-0.4, 0.2 * V**-0.8, 0.15 * V**-1.3 + 0.001),
+}
+SEEDS, MOST_WRONG = range(40), 0.01
+
+
+def wrong_and_right(planted: str, visible: Any = V) -> tuple[float, float]:
+    """Shares of 120 noisy curves (5 % errors) that get the other law's name, and their own."""
+    found = []
+    for curve in PLANTED[planted]:
+        for seed in SEEDS:
+            rng = np.random.default_rng(seed)
+            values = curve * np.exp(0.05 * rng.normal(size=len(curve)))
+            again = values * np.exp(0.05 * rng.normal(size=(200, len(curve))))
+            used = np.ones(len(curve), bool)
+            found.append(fit_decay("subset", visible[: len(curve)], values, again, used).verdict)
+    other = "power" if planted == "exponential" else "exponential"
+    return found.count(other) / len(found), found.count(planted) / len(found)
+
+
+@pytest.mark.parametrize("planted", ["exponential", "power"])
+def test_one_law_is_not_called_the_other(planted: str) -> None:
+    """At most 1 % of 120 curves get the wrong name and at least 90 % the right one; a judge that reads the counts on a
+    logarithmic scale, or exponentiated, calls one law by the other's name and fails the same check."""
+    wrong, right = wrong_and_right(planted)
+    assert wrong <= MOST_WRONG and right >= 0.9, (wrong, right)
+    twisted = np.exp(V / 40) if planted == "exponential" else 1 + np.log(V)
+    wrong, right = wrong_and_right(planted, twisted)
+    assert wrong > MOST_WRONG and right < 0.9, (wrong, right)
+
+
+def test_a_flat_curve_has_no_law() -> None:
+    """Labels that say nothing: 20 flat curves at the prior, no verdict, whichever counts are used."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        values = 0.25 * np.exp(0.01 * rng.normal(size=9))
+        again = values * np.exp(0.01 * rng.normal(size=(200, 9)))
+        onset = used_counts(values, [False] * 9, 0.25)
+        assert not onset.any()
+        for used in (onset, np.ones(9, bool)):
+            assert fit_decay("subset", V, values, again, used).verdict == "cannot tell"
+
+
+def test_shuffled_labels_have_no_verdict() -> None:
+    """Texts whose labelled curve is exponential, dealt to the collections at random: nothing to tell, no law."""
+    texts = product_texts(np.array([[0.4, 0.6], [0.6, 0.4]]), 300, 128, 0)
+    options: dict[str, Any] = {"classifiers": ["unigram"], "longest": 128, "samplings": ["subset"]}
+    true = corpus_uncertainty(texts, **options)
+    assert true.verdict == "exponential"
+    for seed in range(3):
+        every = np.random.default_rng(seed).permutation(np.concatenate(list(texts.values()))).tolist()
+        found = corpus_uncertainty({"a": every[:300], "b": every[300:]}, **options)
+        assert found.verdict == "cannot tell"
+        assert min(point.mmse.value for point in found.curve) > 0.24 > 10 * true.curve[-1].mmse.value

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,37 @@ def test_parts_depend_on_text_and_seed_alone() -> None:
     parts = [part_of(d, 0) for d in digests]
     assert parts == [part_of(text_digest(f" text\n{k} "), 0) for k in range(2000)]
     assert all(320 < parts.count(p) < 480 for p in range(5)) and parts != [part_of(d, 1) for d in digests]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is empty"),
+        (b" \n\n \n", "it is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "binary data (a zero byte); pass text files, JSONL or FASTA"),
+        (b"gr\xfc\xdfe\n" * 60, "byte 0xfc in line 1; convert it, for example: iconv"),
+        ("".join(f"text {k}\n" for k in range(FEWEST - 1)).encode(), f"at least {FEWEST} documents, got {FEWEST - 1}"),
+        (lines("good").encode(), "60 documents that another collection has too, and 0 of its own"),
+    ],
+    ids=["empty", "blank", "binary", "latin-1", "tiny", "identical"],
+)
+def test_the_command_tells_of_a_bad_collection(tmp_path: Path, content: bytes, message: str) -> None:
+    """A process of its own: exit code 2, one message on standard error, no traceback, nothing on standard output."""
+    (tmp_path / "good.txt").write_text(lines("good"))
+    (tmp_path / "bad.txt").write_bytes(content)
+    pairs = [f"good={tmp_path}/good.txt", f"bad={tmp_path}/bad.txt"]
+    command = [sys.executable, "-m", "maskov", "corpus", *pairs, "--quick", "--longest", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    flat = " ".join(done.stderr.split())
+    assert message in flat and "Traceback" not in flat and "collection" in flat
+
+
+def test_one_document_more_is_enough(tmp_path: Path) -> None:
+    """The limit of the message before is the limit: 50 documents a collection are taken."""
+    for name in ("good", "fair"):
+        (tmp_path / f"{name}.txt").write_text(lines(name, FEWEST))
+    found = corpus_uncertainty(
+        {name: tmp_path / f"{name}.txt" for name in ("good", "fair")}, classifiers=["unigram"], longest=1
+    )
+    assert [row.documents for row in found.collections] == [FEWEST, FEWEST]
